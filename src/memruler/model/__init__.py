@@ -1,0 +1,1 @@
+"""The frozen records that every room shares. They do no I/O and import no room."""

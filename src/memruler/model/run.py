@@ -1,0 +1,178 @@
+"""What a run folder holds: the manifest, and the records of its journal."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+import msgspec
+
+from memruler.model.corpus import Evidence
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "Begin",
+    "Determinism",
+    "End",
+    "ItemRecord",
+    "JournalRecord",
+    "Manifest",
+    "QueryRecord",
+    "TraceRecord",
+]
+
+SCHEMA_VERSION = 1
+"""Version of the run folder's format; raised with every change that an old reader would misread."""
+
+
+class Determinism(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether two fresh stores gave the same rankings: measured, never declared.
+
+    Attributes:
+        instance: Key of the instance that was replayed a second time.
+        queries: How many of its queries were compared.
+        identical: How many of those had the same hits in the same order with the same scores.
+    """
+
+    instance: str
+    queries: int
+    identical: int
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run was.
+
+    Attributes:
+        schema_version: See `SCHEMA_VERSION`.
+        stem: Name of the run folder.
+        state: `running` until everything is sealed.
+        fingerprint: The parts that must match before two runs compare, nested by room
+            (`corpus`, `population`, `ingest`, `retrieval`, `system`, `embedder`).
+        chosen: Settings that the person set, by dotted key.
+        defaulted: Settings left at their default, by dotted key.
+        tool: memruler's version, commit, whether the tree was dirty, digest of its source.
+        machine: Platform, processor, cores, memory.
+        packages: Versions of the packages that shape a result.
+        clock: The machine's clock that the `literal` timeline read, fixed when the run began.
+        started: When the run began (UTC); kept on resume.
+        finished: When it was sealed.
+        resumed: How often it was resumed.
+        counts: How many instances, sessions, turns, queries, items, hits.
+        corpus_notes: Sentences every report must carry.
+        warnings: What a reader must know, one sentence each.
+        degraded: Why the results must not be trusted; empty when they may be.
+        determinism: None while not measured.
+    """
+
+    schema_version: int
+    stem: str
+    state: Literal["running", "sealed"]
+    fingerprint: dict[str, Any]
+    chosen: dict[str, Any]
+    defaulted: dict[str, Any]
+    tool: dict[str, Any]
+    machine: dict[str, Any]
+    packages: dict[str, str]
+    clock: datetime
+    started: datetime
+    finished: datetime | None = None
+    resumed: int = 0
+    counts: dict[str, int] = {}
+    corpus_notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    degraded: tuple[str, ...] = ()
+    determinism: Determinism | None = None
+
+
+class Begin(msgspec.Struct, frozen=True, kw_only=True, tag="begin", tag_field="t"):
+    """An instance starts: its position in the corpus and its key."""
+
+    instance: int
+    key: str
+
+
+class QueryRecord(msgspec.Struct, frozen=True, kw_only=True, tag="query", tag_field="t"):
+    """A query with its evidence, so that scoring needs no corpus.
+
+    Attributes:
+        excluded: Reason why the run's population leaves it out or cannot measure it; None if
+            it counts.
+        time: When it was asked, on the run's timeline.
+    """
+
+    instance: int
+    query: int
+    id: str
+    text: str
+    category: str
+    answer: str | None
+    answer_raw: Any
+    answerable: bool
+    family: str | None
+    evidence: tuple[Evidence, ...]
+    excluded: str | None
+    time: datetime | None
+
+
+class ItemRecord(msgspec.Struct, frozen=True, kw_only=True, tag="item", tag_field="t"):
+    """A stored form, its sources translated back to positions.
+
+    Attributes:
+        item: Row of the item in its instance's lineage, from 0.
+        id: The system's own id.
+        sessions: Session positions of its sources, ascending, without duplicates.
+        turns: `(session, turn)` positions of its sources; empty for whole sessions.
+        text: What is stored; None when the system does not say.
+    """
+
+    item: int
+    id: str
+    kind: str
+    sessions: tuple[int, ...]
+    turns: tuple[tuple[int, int], ...]
+    status: str
+    reason: str | None
+    text: str | None
+
+
+class TraceRecord(msgspec.Struct, frozen=True, kw_only=True, tag="trace", tag_field="t"):
+    """What the system returned for one query.
+
+    Attributes:
+        query: Position of the query in its instance.
+        repeat: 0-based re-draw.
+        items: Lineage rows of the hits within the instance, best first.
+        scores: Their scores as the system gave them; None where it gave none.
+        context_chars: Characters of the text of all hits together.
+        error: One line, when the search failed; then `items` is empty and nothing is scored.
+        latency_ms: Wall time of this query (its share where queries were searched in a batch).
+    """
+
+    query: int
+    items: tuple[int, ...]
+    scores: tuple[float | None, ...]
+    context_chars: int
+    latency_ms: float
+    repeat: int = 0
+    error: str | None = None
+
+
+class End(msgspec.Struct, frozen=True, kw_only=True, tag="end", tag_field="t"):
+    """An instance is complete: everything since its `Begin` counts from now on.
+
+    Attributes:
+        items, queries, traces: How many records of each kind stand between Begin and End.
+        sessions, turns: How many were ingested.
+        ingest_ms: Wall time from the first write to settled.
+        batched: True when the queries were searched in one batch.
+    """
+
+    instance: int
+    items: int
+    queries: int
+    traces: int
+    sessions: int
+    turns: int
+    ingest_ms: float
+    batched: bool
+
+
+JournalRecord = Begin | QueryRecord | ItemRecord | TraceRecord | End

@@ -1,0 +1,179 @@
+"""The scores of a run in the form that reports and comparisons read."""
+
+from typing import Literal
+
+import msgspec
+
+__all__ = [
+    "ContextSize",
+    "Cutoff",
+    "HitCounts",
+    "Level",
+    "Macro",
+    "Omitted",
+    "PopulationCounts",
+    "Slice",
+    "StoreCounts",
+    "Summary",
+    "Timing",
+]
+
+Level = Literal["session", "turn"]
+
+
+class Cutoff(msgspec.Struct, frozen=True, kw_only=True):
+    """The means of one slice at one level and one cut-off, with what they are over.
+
+    Attributes:
+        level: What a rank is a rank of.
+        k: Depth.
+        counted: Queries whose observed list has at least `k` entries; the means are over these.
+        of: Measurable queries of the slice.
+        members: SHA-256 over the counted queries' keys; two means compare only if it is equal.
+        attainable: Of `counted`, those with at most `k` gold ids (`recall_all` can be 1 there).
+        values: Metric name without `@k` to mean, in [0, 1].
+    """
+
+    level: Level
+    k: int
+    counted: int
+    of: int
+    members: str
+    attainable: int
+    values: dict[str, float]
+
+
+class Omitted(msgspec.Struct, frozen=True, kw_only=True):
+    """A cut-off or level that is not there, and why."""
+
+    level: Level
+    k: int | None
+    reason: str
+
+
+class Slice(msgspec.Struct, frozen=True, kw_only=True):
+    """All queries (`name` is `all`: the micro mean) or those of one category."""
+
+    name: str
+    queries: int
+    cutoffs: tuple[Cutoff, ...]
+
+
+class Macro(msgspec.Struct, frozen=True, kw_only=True):
+    """The unweighted mean over the categories that have the cut-off."""
+
+    level: Level
+    k: int
+    categories: int
+    values: dict[str, float]
+
+
+class PopulationCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """The population of a run.
+
+    Attributes:
+        name: Its name.
+        rule: The evidence rule.
+        corpus_queries: Queries of the corpus part that was run.
+        measured: Those that count.
+        partial_gold: Of `measured`, those of which some references resolve to nothing.
+        excluded: The others by reason; `measured` plus these is `corpus_queries`.
+        digest: SHA-256 over the keys of the measured queries.
+    """
+
+    name: str
+    rule: str
+    corpus_queries: int
+    measured: int
+    partial_gold: int
+    excluded: dict[str, int]
+    digest: str
+
+
+class HitCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """Hits returned for measured queries, and how many could not be attributed, by level."""
+
+    total: int
+    unattributed: dict[str, int]
+
+
+class StoreCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the store kept.
+
+    Attributes:
+        stored: Items in the store at the end.
+        lost: Reason to the number of items refused or evicted.
+        lost_gold: Reason to the number of gold turns (of measured queries) among them.
+        queries_hurt: Measured queries with at least one gold turn lost.
+        known: False when the system does not export its lineage; the counts are then of what
+            its hits showed, and nothing is known of what was lost.
+    """
+
+    stored: int
+    lost: dict[str, int]
+    lost_gold: dict[str, int]
+    queries_hurt: int
+    known: bool
+
+
+class ContextSize(msgspec.Struct, frozen=True, kw_only=True):
+    """Mean size of what one measured query returned.
+
+    Attributes:
+        chars_over_4: Characters divided by 4, the usual rule of thumb.
+        tokens: Tokens by `tokenizer`; None when it is not installed.
+        tokenizer: Name of the tokenizer, or the reason why there is none.
+    """
+
+    chars_over_4: float
+    tokens: float | None
+    tokenizer: str
+
+
+class Timing(msgspec.Struct, frozen=True, kw_only=True):
+    """Wall times; never part of what must be identical between runs.
+
+    Attributes:
+        mean_ms, p50_ms, p95_ms: Search latency over `queries`; the percentiles are None when
+            queries were searched in a batch, where no single query has a latency.
+        queries: Searches without error.
+        basis: What a latency is here, in words.
+        ingest_turns_per_s: Turns written per second, until settled.
+    """
+
+    mean_ms: float | None
+    p50_ms: float | None
+    p95_ms: float | None
+    queries: int
+    basis: str
+    ingest_turns_per_s: float | None
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything scored from one run; the same inputs give the same bytes.
+
+    Attributes:
+        schema_version: Version of this record.
+        target: Which stored forms earn credit.
+        population: Who is counted.
+        clusters: Instances with at least one measured query.
+        slices: `all` first, then the categories by name.
+        macro: Means over categories.
+        omitted: Cut-offs and levels that are not there.
+        hits: Attribution.
+        store: What was kept and lost.
+        context: Size of what came back.
+        errors: Failed searches of measured queries by message; these queries are excluded.
+    """
+
+    schema_version: int
+    target: str
+    population: PopulationCounts
+    clusters: int
+    slices: tuple[Slice, ...]
+    macro: tuple[Macro, ...]
+    omitted: tuple[Omitted, ...]
+    hits: HitCounts
+    store: StoreCounts
+    context: ContextSize
+    errors: dict[str, int]

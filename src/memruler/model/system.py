@@ -1,0 +1,203 @@
+"""What passes between memruler and a memory under test. No label is ever in here."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal, Protocol, runtime_checkable
+
+import msgspec
+
+__all__ = [
+    "EmbedderIdentity",
+    "ExportsLineage",
+    "Hit",
+    "ItemStatus",
+    "Memory",
+    "MemoryItem",
+    "MemorySystem",
+    "Namespace",
+    "Ranking",
+    "SearchRequest",
+    "SearchesMany",
+    "SessionInput",
+    "SystemIdentity",
+    "TurnInput",
+]
+
+ItemStatus = Literal["stored", "refused", "evicted"]
+
+
+class TurnInput(msgspec.Struct, frozen=True, kw_only=True):
+    """One unit to remember.
+
+    Attributes:
+        key: Opaque name (`s0003.t0012`, or `s0003` for a whole session). A system that keeps it
+            and returns it with a hit gets its hits attributed.
+        text: The text in the run's text form.
+        speaker: Who spoke.
+        time: When, on the run's timeline; None when unknown.
+        tags: Tags a production caller would have set.
+        importance: 0 to 1, or None when unknown.
+    """
+
+    key: str
+    text: str
+    speaker: str
+    time: datetime | None = None
+    tags: tuple[str, ...] = ()
+    importance: float | None = None
+
+
+class SessionInput(msgspec.Struct, frozen=True, kw_only=True):
+    """One session to remember; `turns` is never empty."""
+
+    key: str
+    turns: tuple[TurnInput, ...]
+    time: datetime | None = None
+
+
+class Hit(msgspec.Struct, frozen=True, kw_only=True):
+    """One returned item. Its place in the ranking decides its rank; a score never re-sorts.
+
+    Attributes:
+        item: The system's own id of the item.
+        score: As the system gives it; None when it gives none.
+        sources: Keys of the units it came from; None when the system does not say.
+        text: What an agent would be shown; None when it is the stored text of the lineage.
+        kind: The item's kind; `unknown` when the system does not say.
+    """
+
+    item: str
+    score: float | None = None
+    sources: tuple[str, ...] | None = None
+    text: str | None = None
+    kind: str = "unknown"
+
+
+class Ranking(msgspec.Struct, frozen=True):
+    """What one search returned, best first."""
+
+    hits: tuple[Hit, ...]
+
+
+class MemoryItem(msgspec.Struct, frozen=True, kw_only=True):
+    """One stored form and where it came from.
+
+    Attributes:
+        id: The system's own id; unique in its namespace.
+        kind: `turn`, `session`, `fact`, `summary`, ... or `unknown`.
+        sources: Keys of the units it came from; empty when unknown, never guessed.
+        text: What is stored.
+        status: `stored`, `refused` at ingest, or `evicted` later.
+        reason: Why it was refused or evicted; None when stored.
+    """
+
+    id: str
+    kind: str
+    sources: tuple[str, ...]
+    text: str
+    status: ItemStatus = "stored"
+    reason: str | None = None
+
+
+class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """One search: the question, how many hits are wanted, and the time it is asked at."""
+
+    text: str
+    k: int
+    at: datetime
+
+
+class EmbedderIdentity(msgspec.Struct, frozen=True, kw_only=True):
+    """What turned text into vectors, read from the live object.
+
+    Attributes:
+        kind: `onnx`, `openai`, `sentence-transformers` or `toy`.
+        model: The model's name.
+        model_sha256: Digest of the weights; None only where a remote endpoint hides them.
+        tokenizer_sha256: Digest of the tokenizer; None likewise.
+        pooling: `mean-masked`, `remote`, ...
+        dimension: Length of a vector.
+        max_tokens: Texts are truncated to this many tokens; None when not known.
+        degraded: True for a stand-in that exists only for tests.
+    """
+
+    kind: str
+    model: str
+    model_sha256: str | None
+    tokenizer_sha256: str | None
+    pooling: str
+    dimension: int
+    max_tokens: int | None
+    degraded: bool = False
+
+
+class SystemIdentity(msgspec.Struct, frozen=True, kw_only=True):
+    """What the memory under test is, read from the live object.
+
+    Attributes:
+        name: For instance `builtin:dense`.
+        version: Its version.
+        digest: SHA-256 of the code that ran.
+        settings: Every setting with its value in force.
+        embedder: The embedder, where the system uses one that memruler knows.
+        degraded: Reasons why results must not be trusted (a toy embedder); empty when none.
+    """
+
+    name: str
+    version: str
+    digest: str
+    settings: dict[str, Any] = {}
+    embedder: EmbedderIdentity | None = None
+    degraded: tuple[str, ...] = ()
+
+
+class Namespace(msgspec.Struct, frozen=True):
+    """Where one instance lives: a name for the system, and a private folder for its data."""
+
+    name: str
+    folder: Path
+
+
+@runtime_checkable
+class Memory(Protocol):
+    """One opened namespace."""
+
+    def ingest(self, session: SessionInput) -> None:
+        """Remember a session; sessions come in order of time."""
+
+    def settle(self) -> None:
+        """Return once everything ingested can be found."""
+
+    def search(self, text: str, k: int, at: datetime) -> Ranking:
+        """At most `k` hits for `text`, asked at time `at`. Must not change the memory."""
+
+    def close(self) -> None:
+        """Let go of files and connections; the data stays."""
+
+
+@runtime_checkable
+class MemorySystem(Protocol):
+    """A system under test; the four methods of its memories are all it takes to be measured."""
+
+    def identity(self) -> SystemIdentity:
+        """What it is."""
+
+    def open(self, namespace: Namespace) -> Memory:
+        """Open a namespace; two never see each other's data."""
+
+
+@runtime_checkable
+class SearchesMany(Protocol):
+    """A memory that answers known queries in one go, with the same rankings as one by one."""
+
+    def search_many(self, requests: Sequence[SearchRequest]) -> list[Ranking]:
+        """One ranking per request, in order."""
+
+
+@runtime_checkable
+class ExportsLineage(Protocol):
+    """A memory that tells what it stored, and what it refused or evicted."""
+
+    def lineage(self) -> Iterable[MemoryItem]:
+        """Every item ever offered, in order of ingest, with its state now."""
