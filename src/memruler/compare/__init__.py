@@ -1,0 +1,1 @@
+"""May two runs be compared, and what does the difference mean."""

@@ -55,11 +55,15 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         started: When the run began (UTC); kept on resume.
         finished: When it was sealed.
         resumed: How often it was resumed.
-        counts: How many instances, sessions, turns, queries, items, hits.
+        counts: How many instances, sessions with turns, turns, queries, and queries that are
+            members of the population.
+        span_days: Days between the oldest and the newest dated session with turns: the
+            shortest and the longest such span of an instance; None when nothing is dated.
         corpus_notes: Sentences every report must carry.
         warnings: What a reader must know, one sentence each.
         degraded: Why the results must not be trusted; empty when they may be.
         determinism: None while not measured.
+        lineage_exported: Whether the system told everything it stored and lost.
     """
 
     schema_version: int
@@ -76,10 +80,12 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     finished: datetime | None = None
     resumed: int = 0
     counts: dict[str, int] = {}
+    span_days: tuple[float, float] | None = None
     corpus_notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
     determinism: Determinism | None = None
+    lineage_exported: bool = False
 
 
 class Begin(msgspec.Struct, frozen=True, kw_only=True, tag="begin", tag_field="t"):

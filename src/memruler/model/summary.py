@@ -75,15 +75,18 @@ class PopulationCounts(msgspec.Struct, frozen=True, kw_only=True):
         name: Its name.
         rule: The evidence rule.
         corpus_queries: Queries of the corpus part that was run.
-        measured: Those that count.
+        members: Queries that belong to the population.
+        measured: Members that count: with gold, searched without error.
         partial_gold: Of `measured`, those of which some references resolve to nothing.
-        excluded: The others by reason; `measured` plus these is `corpus_queries`.
-        digest: SHA-256 over the keys of the measured queries.
+        excluded: All others by reason; `measured` plus these is `corpus_queries`.
+        digest: SHA-256 over the keys of the members, so two runs' populations can be held
+            against each other whatever failed in them.
     """
 
     name: str
     rule: str
     corpus_queries: int
+    members: int
     measured: int
     partial_gold: int
     excluded: dict[str, int]

@@ -1,0 +1,1 @@
+"""One HTTP client with one retry policy, and downloads on top of it."""

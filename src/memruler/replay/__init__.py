@@ -1,0 +1,1 @@
+"""Drives a system through a corpus and leaves a sealed run folder."""

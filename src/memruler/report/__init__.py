@@ -1,0 +1,1 @@
+"""A finished run or comparison becomes a page."""

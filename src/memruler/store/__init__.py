@@ -1,0 +1,1 @@
+"""The run folder: format, version, migration, safe writes."""

@@ -1,0 +1,1 @@
+"""Memories under test, and the built-in one."""

@@ -1,0 +1,1 @@
+"""The built-in memory: one SQLite file a namespace, four presets. See docs/systems.md."""

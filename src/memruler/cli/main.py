@@ -1,0 +1,92 @@
+"""The command line: names of verbs, loaded only when called, and how errors end."""
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+from memruler import __version__
+from memruler.errors import Interrupted, MemrulerError
+
+__all__ = ["VERBS", "cli", "main"]
+
+VERBS: dict[str, str] = {
+    "retrieval": "Measure how well a memory finds the evidence of a corpus.",
+    "compare": "Say what differs between two finished runs, exactly, or refuse.",
+    "corpora": "Check a corpus file of your own, or generate a synthetic one.",
+    "list": "List the corpora, their licences, and what is cached.",
+    "fetch": "Fetch a public corpus, checked against its pin.",
+    "cache": "Look after the cache of vectors.",
+}
+"""Verb to its one-line help, so that `--help` imports no verb; a test holds them together."""
+
+
+class _LazyGroup(click.Group):
+    """Imports `memruler.cli.<verb>` only when that verb is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
+        if cmd_name not in VERBS:
+            return None
+        command = importlib.import_module(f"memruler.cli.{cmd_name}").command
+        if not isinstance(command, click.Command):
+            raise TypeError(f"memruler.cli.{cmd_name}.command is no command")
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in VERBS:
+            # Late: --help needs no difflib.
+            from difflib import get_close_matches  # noqa: PLC0415
+
+            near = get_close_matches(args[0], VERBS, n=1)
+            hint = f"did you mean `{near[0]}`?" if near else "see `memruler --help`"
+            ctx.fail(f"no such verb: {args[0]!r}; {hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        del ctx
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.command(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="memruler")
+def cli() -> None:
+    """Measure agent-memory systems: did this change make the memory better or worse?"""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and leave with the documented exit code.
+
+    0 done; 2 the call or the data given is wrong; 3 the instrument or the system under test
+    broke; 4 refused; 130 interrupted.
+    """
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: list[str] | None) -> int:
+    try:
+        code: Any = cli.main(args=arguments, prog_name="memruler", standalone_mode=False)
+    except MemrulerError as error:
+        click.echo(f"memruler: {error}", err=True)
+        return error.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.exceptions.Exit as leave:
+        return leave.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("memruler: interrupted", err=True)
+        return Interrupted.exit_code
+    except BrokenPipeError:
+        # The reader of stdout left (`| head`): nothing is wrong, and nothing more to say.
+        sys.stderr.close()
+        return 0
+    return code if isinstance(code, int) else 0

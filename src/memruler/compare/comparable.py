@@ -1,0 +1,177 @@
+"""May these two runs be compared? Every reason why not, at once."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from memruler.compare.fingerprint import Differences
+from memruler.compare.load import LoadedRun
+from memruler.compare.record import Difference, Reason, ReasonCode
+from memruler.errors import printable
+from memruler.model.summary import Level
+
+__all__ = ["reasons", "shown"]
+
+_FIXED: dict[str, tuple[ReasonCode, str]] = {
+    "corpus": ("corpus", "measure both over the same part of the same corpus"),
+    "population": ("population", "measure both with the same --population"),
+    "ruler": ("ruler", "score both runs with the same version of memruler"),
+}
+"""Parts that can never be the change under test: other questions, or another ruler."""
+
+_MANY = 3
+_LONGEST = 60
+
+
+def shown(difference: Difference) -> str:
+    """One difference for people: `decay_rate: 0.03 -> 0.0`."""
+    left, right = (_value(difference, "base"), _value(difference, "candidate"))
+    return f"{printable(difference.key)}: {left} -> {right}"
+
+
+def reasons(
+    base: LoadedRun, candidate: LoadedRun, found: Differences, levels: tuple[Level, ...]
+) -> list[Reason]:
+    """Why the two runs do not compare, whatever the cut-offs; empty if they do.
+
+    Args:
+        base: The baseline.
+        candidate: The candidate.
+        found: How their fingerprints differ.
+        levels: Levels that would be compared.
+    """
+    return [
+        *_fingerprint(found),
+        *_ruler(base, candidate),
+        *_trust(base, candidate),
+        *_determinism(base, "base"),
+        *_determinism(candidate, "candidate"),
+        *_queries(base, candidate, levels),
+    ]
+
+
+def _value(difference: Difference, side: str) -> str:
+    if difference.missing == side:
+        return "(absent)"
+    value: Any = getattr(difference, side)
+    return printable(json.dumps(value, ensure_ascii=False), _LONGEST)
+
+
+def _fingerprint(found: Differences) -> Iterator[Reason]:
+    fixed = [d for d in (*found.undeclared, *found.declared) if _part(d) in _FIXED]
+    for difference in fixed:
+        code, hint = _FIXED[_part(difference)]
+        yield Reason(code=code, what=f"{code} differs ({shown(difference)})", hint=hint)
+    open_ = [d for d in found.undeclared if _part(d) not in _FIXED]
+    for difference in open_:
+        yield Reason(
+            code="undeclared",
+            what=f"{shown(difference)} differs and was not declared as the change under test",
+            hint=f"repeat one run with the other's settings, or declare it: {_declare(open_)}",
+        )
+    for key in found.idle:
+        yield Reason(
+            code="nothing-changed",
+            what=f"{key} was declared as the change under test, but both runs have the same",
+            hint="compare the run that has the change, or leave that --changed out",
+        )
+
+
+def _part(difference: Difference) -> str:
+    return difference.key.partition(".")[0]
+
+
+def _declare(undeclared: list[Difference]) -> str:
+    keys = [d.key for d in undeclared]
+    if len(keys) > _MANY:
+        # Ten flags help nobody: name the parts that hold them.
+        keys = list(dict.fromkeys(_part(d) for d in undeclared))
+    return " ".join(f"--changed {key}" for key in keys)
+
+
+def _ruler(base: LoadedRun, candidate: LoadedRun) -> Iterator[Reason]:
+    for what, left, right in (
+        ("target", base.summary.target, candidate.summary.target),
+        ("format of summary", base.summary.schema_version, candidate.summary.schema_version),
+    ):
+        if left != right:
+            yield Reason(
+                code="ruler",
+                what=f"the {what} differs ({left} -> {right})",
+                hint="score both runs the same way, with the same version of memruler",
+            )
+
+
+def _trust(base: LoadedRun, candidate: LoadedRun) -> Iterator[Reason]:
+    left, right = set(base.manifest.degraded), set(candidate.manifest.degraded)
+    # Two runs degraded the same way compare, under a banner: that is how the tool tests itself.
+    if left == right:
+        return
+    for name, own, other in (("base", left, right), ("candidate", right, left)):
+        if own - other:
+            yield Reason(
+                code="degraded",
+                what=f"the {name} is degraded ({'; '.join(sorted(own - other))}), "
+                "the other run is not so",
+                hint="measure it with real parts",
+            )
+
+
+def _determinism(run: LoadedRun, name: str) -> Iterator[Reason]:
+    measured = run.manifest.determinism
+    hint = (
+        "compare deterministic runs here: a run that is a draw needs repeats and an interval, "
+        "which this ruler refuses to give"
+    )
+    if measured is None or measured.queries == 0:
+        yield Reason(
+            code="determinism",
+            what=f"whether the {name} is deterministic was not measured",
+            hint="measure it anew: a run replays one instance a second time",
+        )
+    elif measured.identical < measured.queries:
+        yield Reason(
+            code="determinism",
+            what=f"the {name} is not deterministic: {measured.queries - measured.identical} of "
+            f"{measured.queries} queries ranked differently in a second fresh store",
+            hint=hint,
+        )
+
+
+def _queries(base: LoadedRun, candidate: LoadedRun, levels: tuple[Level, ...]) -> Iterator[Reason]:
+    if base.queries != candidate.queries:
+        unlike = {
+            key
+            for key in {*base.queries, *candidate.queries}
+            if base.queries.get(key) != candidate.queries.get(key)
+        }
+        yield Reason(
+            code="queries",
+            what=f"{len(unlike)} queries are not in both runs with the same id, text and category",
+            hint="measure both over the same corpus",
+        )
+        return
+    for level in levels:
+        if level not in base.scores or level not in candidate.scores:
+            continue
+        left, right = base.scores[level].excluded, candidate.scores[level].excluded
+        unlike = {key for key in {*left, *right} if (key in left) != (key in right)}
+        if unlike:
+            yield Reason(
+                code="queries",
+                what=f"{level} level: {len(unlike)} queries count in one run only ("
+                + "; ".join(_why(left, right, unlike))
+                + ")",
+                hint="mend what failed and measure that run anew",
+            )
+
+
+def _why(left: Any, right: Any, unlike: set[Any]) -> list[str]:
+    counts: dict[str, int] = {}
+    for key in unlike:
+        name = "base" if key in left else "candidate"
+        reason = printable(left.get(key) or right[key], _LONGEST)
+        counts[f"left out of the {name}: {reason}"] = (
+            counts.get(f"left out of the {name}: {reason}", 0) + 1
+        )
+    return [f"{number} {reason}" for reason, number in sorted(counts.items())]

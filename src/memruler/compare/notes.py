@@ -1,0 +1,94 @@
+"""What a reader of a comparison must know beside its numbers."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from memruler.compare.comparable import shown
+from memruler.compare.fingerprint import Differences
+from memruler.compare.headline import HEADLINE
+from memruler.compare.load import LoadedRun
+from memruler.compare.record import Delta
+
+__all__ = ["notes"]
+
+_CODE = ("version", "commit", "dirty", "source_sha256")
+
+
+def notes(
+    base: LoadedRun, candidate: LoadedRun, found: Differences, default: Delta | None
+) -> tuple[str, ...]:
+    """The notes, most important first.
+
+    Args:
+        base: The baseline.
+        candidate: The candidate.
+        found: How their fingerprints differ.
+        default: The headline where nobody chose one; None where somebody did.
+    """
+    return (
+        *_attribution(base, candidate, found),
+        *_headline(default),
+        *_surroundings(base, candidate),
+        *(f"a label of the same bytes differs ({shown(label)})" for label in found.labels),
+        *_unattributed(base, "base"),
+        *_unattributed(candidate, "candidate"),
+        *_warnings(base, candidate),
+    )
+
+
+def _attribution(base: LoadedRun, candidate: LoadedRun, found: Differences) -> Iterator[str]:
+    if len(found.declared) > 1:
+        yield (
+            f"{len(found.declared)} declared keys differ: a delta cannot be attributed to one "
+            "of them"
+        )
+    if not found.declared and base.manifest.packages != candidate.manifest.packages:
+        yield "nothing was declared to differ: a delta can only come from the packages or machine"
+    elif not found.declared:
+        yield "nothing differs between the two fingerprints: no change was under test"
+
+
+def _headline(default: Delta | None) -> Iterator[str]:
+    if default is not None and (default.level, default.k) != ("session", 5):
+        yield (
+            f"{HEADLINE}@5 at the session level is not compared; the headline is "
+            f"{HEADLINE}@{default.k} at the {default.level} level"
+        )
+
+
+def _surroundings(base: LoadedRun, candidate: LoadedRun) -> Iterator[str]:
+    left, right = base.manifest, candidate.manifest
+    code = [name for name in _CODE if left.tool.get(name) != right.tool.get(name)]
+    if code:
+        yield f"the runs were made by different code of memruler ({', '.join(code)} differ)"
+    for name, run in (("base", left), ("candidate", right)):
+        if run.tool.get("dirty"):
+            yield f"the {name} was made from a tree with uncommitted changes"
+    names = sorted({*left.packages, *right.packages})
+    unlike = [n for n in names if left.packages.get(n) != right.packages.get(n)]
+    if unlike:
+        pairs = (f"{n} {_or(left.packages, n)} -> {_or(right.packages, n)}" for n in unlike)
+        yield f"package versions differ: {', '.join(pairs)}"
+    if left.machine != right.machine:
+        yield "the machines differ: latencies do not compare"
+
+
+def _or(versions: dict[str, str], name: str) -> Any:
+    return versions.get(name, "(absent)")
+
+
+def _unattributed(run: LoadedRun, name: str) -> Iterator[str]:
+    hits = run.summary.hits
+    for level, number in hits.unattributed.items():
+        if number:
+            yield (
+                f"{name}: {number} of {hits.total} hits could not be attributed at the {level} "
+                "level and score nothing"
+            )
+
+
+def _warnings(base: LoadedRun, candidate: LoadedRun) -> Iterator[str]:
+    left, right = base.manifest.warnings, candidate.manifest.warnings
+    for warning in dict.fromkeys((*left, *right)):
+        names = [n for n, own in (("base", left), ("candidate", right)) if warning in own]
+        yield f"{' and '.join(names)}: {warning}"

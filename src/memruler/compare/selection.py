@@ -1,0 +1,159 @@
+"""Chooses the cut-offs to compare at: those where both runs count the same queries."""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import msgspec
+
+from memruler.compare.headline import LEVELS, Cell
+from memruler.compare.load import LoadedRun
+from memruler.compare.record import Reason
+from memruler.model.summary import Cutoff, Level, Omitted
+
+__all__ = ["Selection", "select"]
+
+
+class Selection(msgspec.Struct, frozen=True, kw_only=True):
+    """What is compared.
+
+    Attributes:
+        cells: By level, then depth.
+        omitted: What is left out, and why.
+        reasons: Why what was asked for cannot be compared.
+    """
+
+    cells: tuple[Cell, ...]
+    omitted: tuple[Omitted, ...]
+    reasons: tuple[Reason, ...]
+
+
+def select(
+    base: LoadedRun,
+    candidate: LoadedRun,
+    cutoffs: Sequence[int] | Literal["common"] | None,
+    levels: Sequence[Level] | None,
+) -> Selection:
+    """Choose the cut-offs at which both runs counted the same queries.
+
+    Args:
+        base: The baseline.
+        candidate: The candidate.
+        cutoffs: Depths asked for; None for all; `common` to leave out, with the reason, every
+            one where the two runs did not count the same queries.
+        levels: Levels asked for; None for all.
+    """
+    cells: list[Cell] = []
+    omitted: list[Omitted] = []
+    reasons: list[Reason] = []
+    scored = {*base.cutoffs(), *candidate.cutoffs()}
+    depths = {k for _, k in scored} if cutoffs is None or cutoffs == "common" else set(cutoffs)
+    for level in levels or LEVELS:
+        absent = _absent_level(base, candidate, level)
+        if absent is not None:
+            omitted.append(absent)
+            continue
+        for k in sorted(depths):
+            fault = _fault(base, candidate, (level, k))
+            if fault is None:
+                cells.append((level, k))
+            elif fault.refuse and cutoffs != "common":
+                reasons.append(_members_reason(level, k, fault.what))
+            else:
+                omitted.append(Omitted(level=level, k=k, reason=fault.what))
+    known = sorted({k for _, k in scored})
+    reasons.extend(
+        Reason(
+            code="cutoff",
+            what=f"k={k} was scored in neither run",
+            hint="choose -k among " + ",".join(str(k) for k in known),
+        )
+        for k in sorted(depths - set(known))
+    )
+    omitted.extend(_empty_categories(base, cells))
+    if not cells and not reasons:
+        reasons.append(_nothing_left(omitted))
+    return Selection(cells=tuple(cells), omitted=tuple(omitted), reasons=tuple(reasons))
+
+
+class _Fault(msgspec.Struct, frozen=True):
+    """Why one cut-off cannot be compared; `refuse` unless it simply was not scored."""
+
+    what: str
+    refuse: bool
+
+
+def _absent_level(base: LoadedRun, candidate: LoadedRun, level: Level) -> Omitted | None:
+    for name, run in (("base", base), ("candidate", candidate)):
+        if level not in run.scores:
+            why = [o.reason for o in run.summary.omitted if o.level == level and o.k is None]
+            reason = why[0] if why else "it was not scored"
+            return Omitted(level=level, k=None, reason=f"not in the {name}: {reason}")
+    return None
+
+
+def _fault(base: LoadedRun, candidate: LoadedRun, cell: Cell) -> _Fault | None:
+    level, k = cell
+    sides = {"base": base, "candidate": candidate}
+    there = {name: run.cutoffs().get(cell) for name, run in sides.items()}
+    why = {
+        name: next((o.reason for o in run.summary.omitted if (o.level, o.k) == cell), None)
+        for name, run in sides.items()
+    }
+    if all(cutoff is None for cutoff in there.values()):
+        return _Fault(f"in neither run: {why['base'] or 'it was not scored'}", refuse=False)
+    for name, cutoff in there.items():
+        if cutoff is None:
+            # Left out because nothing reached it: the counted queries differ. Never scored: not.
+            return _Fault(
+                f"not in the {name}: {why[name] or 'it was not scored'}",
+                refuse=why[name] is not None,
+            )
+    differing = [
+        name
+        for name in ("all", *base.categories)
+        if _members(base.cutoffs(name).get(cell)) != _members(candidate.cutoffs(name).get(cell))
+    ]
+    if not differing:
+        return None
+    counts = ", ".join(
+        f"{cutoff.counted} of {cutoff.of} in the {name}"
+        for name, cutoff in there.items()
+        if cutoff is not None
+    )
+    return _Fault(
+        f"the queries with at least {k} {level}s in their list are not the same ones "
+        f"({counts}; slices: {', '.join(differing)})",
+        refuse=True,
+    )
+
+
+def _members(cutoff: Cutoff | None) -> str | None:
+    return None if cutoff is None else cutoff.members
+
+
+def _members_reason(level: Level, k: int, what: str) -> Reason:
+    return Reason(
+        code="members",
+        what=f"{level} level, k={k}: {what}",
+        hint="leave such cut-offs out: -k common, or -k with the others, or one --level",
+    )
+
+
+def _empty_categories(run: LoadedRun, cells: Sequence[Cell]) -> Iterator[Omitted]:
+    for name in run.categories:
+        for level, k in cells:
+            if (level, k) not in run.cutoffs(name):
+                yield Omitted(
+                    level=level, k=k, reason=f"category {name}: no query's list is that long"
+                )
+
+
+def _nothing_left(omitted: Sequence[Omitted]) -> Reason:
+    why = "; ".join(
+        f"{o.level} level{'' if o.k is None else f', k={o.k}'}: {o.reason}" for o in omitted
+    )
+    return Reason(
+        code="nothing-left",
+        what=f"nothing is left to compare ({why})",
+        hint="ask for other levels or cut-offs, or score both runs at the same ones",
+    )

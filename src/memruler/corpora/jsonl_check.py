@@ -1,0 +1,195 @@
+"""Every fault of a memruler corpus file at once, by file, line and field."""
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import count
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+from msgspec import inspect as types
+
+from memruler.corpora.jsonl_format import HeaderLine, InstanceLine, parse_time
+from memruler.corpora.jsontext import explain
+from memruler.corpora.mismatch import Mismatch, mismatches
+from memruler.corpora.source import Source
+from memruler.errors import printable
+
+__all__ = ["LONGEST", "Fault", "check", "find_faults", "is_header", "lines"]
+
+LONGEST = 256 << 20
+"""Bytes that one line may have."""
+
+
+class Fault(msgspec.Struct, frozen=True, kw_only=True):
+    """One fault.
+
+    Attributes:
+        file: The file as it was named.
+        line: 1-based; 0 for the file as a whole.
+        field: Path in the line (`sessions[2].turns[0].text`); empty for the line as a whole.
+        what: What is wrong, in words.
+    """
+
+    file: str
+    line: int
+    field: str
+    what: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return printable(": ".join(part for part in (place, self.field, self.what) if part))
+
+
+def check(path: Path) -> list[Fault]:
+    """Every fault of the file, in order of lines; empty when it is sound.
+
+    Raises:
+        CorpusError: The file is missing, empty, or cannot be read.
+    """
+    return list(find_faults(Source(path)))
+
+
+def find_faults(source: Source) -> Iterator[Fault]:
+    """Yield the faults of an opened file; see `check`."""
+    file = str(source.path)
+    first_line: dict[str, int] = {}
+    sound = True
+    with source.open() as handle:
+        for number, data in lines(handle):
+            for found in _line_faults(number, data, first_line):
+                sound = False
+                yield Fault(file=file, line=number, field=found.path, what=found.what)
+    if sound and not first_line:
+        yield Fault(file=file, line=0, field="", what="the corpus is empty: no instance")
+
+
+def lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield each line with its 1-based number; one over `LONGEST` is the last, and cut."""
+    for number in count(1):
+        data = file.readline(LONGEST + 1)
+        if not data:
+            return
+        yield number, data
+        if len(data) > LONGEST:
+            return
+
+
+def is_header(value: Any) -> bool:
+    """Whether a decoded line is the one that tells about the corpus."""
+    return isinstance(value, dict) and "corpus" in value
+
+
+@cache
+def _kind(record: type) -> types.Type:
+    return types.type_info(record)
+
+
+def _line_faults(number: int, data: bytes, first_line: dict[str, int]) -> Iterator[Mismatch]:
+    if not data.strip():
+        yield Mismatch("", "is a blank line")
+        return
+    if len(data) > LONGEST:
+        yield Mismatch("", f"has more than {LONGEST:,} bytes; nothing behind it was looked at")
+        return
+    try:
+        value = msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError) as error:
+        yield Mismatch("", explain(data, error))
+        return
+    if is_header(value):
+        yield from mismatches(value, _kind(HeaderLine))
+        if number > 1:
+            yield Mismatch("", "tells about the corpus, which only the first line may")
+        return
+    yield from _shape_faults(data, value)
+    if isinstance(value, dict):
+        yield from _sense_faults(value)
+        name = value.get("id")
+        if isinstance(name, str) and first_line.setdefault(name, number) != number:
+            yield Mismatch("id", f"the instance of line {first_line[name]} has this id too")
+
+
+def _shape_faults(data: bytes, value: Any) -> Iterator[Mismatch]:
+    """What the types say: the fast decoder first, the walk only where it refuses."""
+    try:
+        msgspec.json.decode(data, type=InstanceLine)
+    except msgspec.ValidationError as error:
+        found = list(mismatches(value, _kind(InstanceLine)))
+        yield from found or [Mismatch("", str(error))]
+
+
+def _sense_faults(value: dict[str, Any]) -> Iterator[Mismatch]:
+    """What types cannot say. It looks only at what has the right type.
+
+    So a faulty part hides no other fault, and is never reported twice.
+    """
+    sessions = _list(value, "sessions")
+    session_ids: dict[str, str] = {}
+    turn_ids: dict[str, str] = {}
+    query_ids: dict[str, str] = {}
+    for s, session in enumerate(sessions):
+        yield from _repeated(session, f"sessions[{s}]", session_ids)
+        yield from _bad_time(session, f"sessions[{s}]")
+        for t, turn in enumerate(_list(session, "turns")):
+            yield from _repeated(turn, f"sessions[{s}].turns[{t}]", turn_ids)
+            yield from _nul(turn, f"sessions[{s}].turns[{t}]", ("speaker", "text", "caption"))
+    for q, query in enumerate(_list(value, "queries")):
+        yield from _repeated(query, f"queries[{q}]", query_ids)
+        yield from _bad_time(query, f"queries[{q}]")
+        yield from _nul(query, f"queries[{q}]", ("text",))
+        evidence = query.get("evidence") if isinstance(query, dict) else None
+        path = f"queries[{q}].evidence"
+        for n, named in enumerate(_list(evidence, "turns")):
+            if not _known_turn(named, sessions, turn_ids):
+                yield Mismatch(f"{path}.turns[{n}]", f"there is no turn {_written(named)}")
+        for n, named in enumerate(_list(evidence, "sessions")):
+            if not _known_session(named, sessions, session_ids):
+                yield Mismatch(f"{path}.sessions[{n}]", f"there is no session {_written(named)}")
+
+
+def _list(value: Any, name: str) -> list[Any]:
+    inside = value.get(name) if isinstance(value, dict) else None
+    return inside if isinstance(inside, list) else []
+
+
+def _written(named: Any) -> str:
+    return printable(msgspec.json.encode(named).decode(), 60)
+
+
+def _repeated(value: Any, path: str, seen: dict[str, str]) -> Iterator[Mismatch]:
+    name = value.get("id") if isinstance(value, dict) else None
+    if isinstance(name, str) and seen.setdefault(name, path) != path:
+        yield Mismatch(f"{path}.id", f"{seen[name]} has this id too")
+
+
+def _bad_time(value: Any, path: str) -> Iterator[Mismatch]:
+    written = value.get("time") if isinstance(value, dict) else None
+    if isinstance(written, str):
+        try:
+            parse_time(written)
+        except (ValueError, OverflowError) as error:
+            yield Mismatch(f"{path}.time", f"no such time: {error}")
+
+
+def _nul(value: Any, path: str, names: tuple[str, ...]) -> Iterator[Mismatch]:
+    for name in names:
+        text = value.get(name) if isinstance(value, dict) else None
+        if isinstance(text, str) and "\0" in text:
+            yield Mismatch(f"{path}.{name}", "contains a NUL character, which databases cut at")
+
+
+def _known_turn(named: Any, sessions: list[Any], ids: dict[str, str]) -> bool:
+    """Whether a reference names a turn, or cannot be judged because its own type is wrong."""
+    if isinstance(named, str):
+        return named in ids or not named
+    if not isinstance(named, list) or [type(n) for n in named] != [int, int] or min(named) < 0:
+        return True
+    session, turn = map(int, named)
+    return session < len(sessions) and turn < len(_list(sessions[session], "turns"))
+
+
+def _known_session(named: Any, sessions: list[Any], ids: dict[str, str]) -> bool:
+    if isinstance(named, str):
+        return named in ids or not named
+    return type(named) is not int or named < 0 or named < len(sessions)

@@ -1,0 +1,307 @@
+"""The HTTP client: timeouts, bounded redirects, one retry policy, errors without secrets."""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any, NamedTuple, Self, TypeVar
+
+import httpx2
+import msgspec
+import stamina
+
+from memruler import __version__
+from memruler.net.errors import HttpError
+from memruler.net.retry import RETRIES, Budget, retry_after
+
+__all__ = ["TIMEOUT", "Client", "Reply", "shown"]
+
+# Without a handler of its own, stamina's log of each retry would reach a person's terminal.
+logging.getLogger("stamina").addHandler(logging.NullHandler())
+
+TIMEOUT = httpx2.Timeout(60.0, connect=10.0)
+"""Seconds without a single byte; connecting has less."""
+
+_REDIRECTS = 5
+_LARGEST = 64 * 1024 * 1024
+_START_OF_BODY = 300
+_READ_OF_BODY = 4096  # more than is shown, so that a secret is seen whole and hidden
+_SECRET_HEADERS = ("authorization", "proxy-authorization", "cookie", "x-api-key", "api-key")
+_SHORTEST_SECRET = 4  # replacing shorter texts would only garble the message
+
+T = TypeVar("T")
+
+
+class Reply(NamedTuple):
+    """A whole answer with a 2xx status."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        """The body as JSON.
+
+        Raises:
+            HttpError: It is not JSON.
+        """
+        try:
+            return msgspec.json.decode(self.body)
+        except msgspec.DecodeError as error:
+            raise HttpError(f"the answer is not JSON: {error}", status=self.status) from error
+
+
+class Client:
+    """Sends requests; also a context manager that closes its connections.
+
+    Args:
+        headers: Sent with every request.
+        timeout: Seconds per connect, read and write.
+        retries: How often a broken connection or a 5xx is tried again.
+        redirects: How many redirects one request may follow.
+        on_wait: Told the error and the seconds before each wait.
+        transport: What carries the requests; None for the network.
+    """
+
+    def __init__(
+        self,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout: httpx2.Timeout = TIMEOUT,
+        retries: int = RETRIES,
+        redirects: int = _REDIRECTS,
+        on_wait: Callable[[HttpError, float], None] | None = None,
+        transport: httpx2.BaseTransport | None = None,
+    ) -> None:
+        self._retries = retries
+        self._redirects = redirects
+        self._on_wait = on_wait
+        self._http = httpx2.Client(
+            headers={"User-Agent": f"memruler/{__version__}", **(headers or {})},
+            timeout=timeout,
+            transport=transport,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._http.close()
+
+    def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        json: Any = None,
+        largest: int = _LARGEST,
+    ) -> Reply:
+        """Send a request under the retry policy and read the whole answer.
+
+        Args:
+            method: `GET`, `POST`, ...
+            url: An http or https URL.
+            headers: Sent with this request.
+            json: Sent as the JSON body; None for no body.
+            largest: Refuse a longer answer, in bytes after decompression.
+
+        Raises:
+            HttpError: No usable answer after all tries.
+        """
+        content = None if json is None else msgspec.json.encode(json)
+        described = {} if json is None else {"Content-Type": "application/json"}
+
+        def once() -> Reply:
+            with self.open(
+                method, url, headers={**described, **(headers or {})}, content=content
+            ) as response:
+                body = bytearray()
+                for chunk in response.iter_bytes():
+                    body += chunk
+                    if len(body) > largest:
+                        raise HttpError(
+                            f"the answer is longer than {largest} bytes", where=shown(url)
+                        )
+                return Reply(response.status_code, response.headers, bytes(body))
+
+        return self.retrying(once)
+
+    def retrying(self, operation: Callable[[], T]) -> T:
+        """Run an operation under the retry policy.
+
+        Args:
+            operation: May raise `HttpError`; is called anew for every try.
+
+        Raises:
+            HttpError: The last error, when it is not transient or the tries are used up.
+        """
+        budget = Budget(self._retries)
+
+        def decide(error: Exception) -> float | bool:
+            wait = budget.wait(error)
+            if wait is None:
+                return False
+            if self._on_wait is not None and isinstance(error, HttpError):
+                self._on_wait(error, wait)
+            return wait
+
+        for attempt in stamina.retry_context(on=decide, attempts=None, timeout=None):
+            with attempt:
+                return operation()
+        raise AssertionError("stamina gave up without an error")  # pragma: no cover
+
+    @contextmanager
+    def open(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        content: bytes | None = None,
+    ) -> Iterator[httpx2.Response]:
+        """Send a request once, without retries, and hand out the answer with its body unread.
+
+        Args:
+            method: `GET`, `POST`, ...
+            url: An http or https URL.
+            headers: Sent with this request.
+            content: The body.
+
+        Yields:
+            The answer, status 2xx; errors while its body is read become `HttpError` too.
+
+        Raises:
+            HttpError: The server cannot be reached or does not answer with 2xx.
+        """
+        try:
+            request = self._http.build_request(method, url, headers=headers, content=content)
+        except httpx2.InvalidURL as error:
+            raise HttpError(f"not a URL: {error}", hint="check the address") from error
+        _check_scheme(request)
+        hide = _Hide(request)
+        try:
+            response = self._follow(request)
+            try:
+                if not response.is_success:
+                    raise _refusal(response, hide)
+                yield response
+            finally:
+                response.close()
+        except httpx2.RequestError as error:
+            raise _failure(error, url, hide) from error
+
+    def _follow(self, request: httpx2.Request) -> httpx2.Response:
+        """Send, following redirects by hand: the library would go from https to http."""
+        for _ in range(self._redirects + 1):
+            response = self._http.send(request, stream=True, follow_redirects=False)
+            if not response.has_redirect_location:
+                return response
+            response.close()
+            request = _redirected(request, response)
+        raise HttpError(
+            f"more than {self._redirects} redirects", where=shown(request.url), hint="try later"
+        )
+
+
+class _Hide:
+    """Replaces the secrets of a request in a text that may quote it."""
+
+    def __init__(self, request: httpx2.Request) -> None:
+        values = [request.headers[name] for name in _SECRET_HEADERS if name in request.headers]
+        words = [word for value in values for word in (value, *value.split())]
+        words.append(request.url.password or "")
+        # Longest first, so that no secret survives as the rest of a shorter one.
+        self._words = sorted((w for w in words if len(w) >= _SHORTEST_SECRET), key=len)[::-1]
+
+    def __call__(self, text: str) -> str:
+        for word in self._words:
+            text = text.replace(word, "***")
+        return text
+
+
+def shown(url: httpx2.URL | str) -> str:
+    """A URL as it may stand in a message: without user, password, query (signed) and fragment."""
+    try:
+        parsed = httpx2.URL(url)
+    except httpx2.InvalidURL:
+        return "(not a URL)"
+    return f"{parsed.scheme}://{parsed.netloc.decode('ascii', 'replace')}{parsed.path}"
+
+
+def _check_scheme(request: httpx2.Request) -> None:
+    if request.url.scheme not in {"http", "https"} or not request.url.host:
+        raise HttpError(
+            "only http and https addresses with a host are used", where=shown(request.url)
+        )
+
+
+def _redirected(request: httpx2.Request, response: httpx2.Response) -> httpx2.Request:
+    """The next request, without secrets where the origin changes."""
+    following = response.next_request
+    if following is None:
+        raise HttpError("the redirect names no usable URL", where=shown(request.url))
+    if request.url.scheme == "https" and following.url.scheme != "https":
+        raise HttpError(
+            f"refusing a redirect from https to {following.url.scheme}: {shown(following.url)}",
+            where=shown(request.url),
+            hint="somebody on the way may be changing the traffic; try another network",
+        )
+    _check_scheme(following)
+    if following.url.origin != request.url.origin:
+        for name in _SECRET_HEADERS:
+            following.headers.pop(name, None)
+    return following
+
+
+def _refusal(response: httpx2.Response, hide: _Hide) -> HttpError:
+    """The error for an answer without 2xx, with the start of its body."""
+    status = response.status_code
+    start = bytearray()
+    try:
+        for chunk in response.iter_bytes():
+            start += chunk
+            if len(start) >= _READ_OF_BODY:
+                break
+    except httpx2.RequestError:
+        start += b" (the rest is missing)"
+    said = " ".join(hide(start[:_READ_OF_BODY].decode("utf-8", "replace")).split())[:_START_OF_BODY]
+    limited, broken = status == httpx2.codes.TOO_MANY_REQUESTS, httpx2.codes.is_server_error(status)
+    return HttpError(
+        f"the server answered {status} {hide(response.reason_phrase)}"
+        + (f": {said}" if said else ""),
+        where=shown(response.url),
+        hint="try again later" if limited or broken else "check the address and your access to it",
+        status=status,
+        transient=limited or broken,
+        retry_after=(
+            retry_after(response.headers.get("Retry-After"), datetime.now(UTC)) if limited else None
+        ),
+    )
+
+
+def _failure(error: httpx2.RequestError, url: str, hide: _Hide) -> HttpError:
+    """The error for an answer that did not come, or broke off."""
+    try:
+        where = shown(error.request.url)  # after redirects
+    except RuntimeError:
+        where = shown(url)
+    if isinstance(error, httpx2.TimeoutException):
+        what = f"no answer in time ({type(error).__name__})"
+    elif isinstance(error, httpx2.ConnectError | httpx2.ProxyError):
+        what = f"cannot connect: {hide(str(error))}"
+    elif isinstance(error, httpx2.LocalProtocolError):
+        what = "the request is not valid HTTP"  # its text quotes header values
+    else:
+        what = f"the connection broke: {hide(str(error)) or type(error).__name__}"
+    permanent = (httpx2.UnsupportedProtocol, httpx2.LocalProtocolError, httpx2.DecodingError)
+    return HttpError(
+        what,
+        where=where,
+        hint="check the network and try again",
+        transient=isinstance(error, httpx2.TransportError) and not isinstance(error, permanent),
+    )

@@ -1,0 +1,171 @@
+"""Drives one instance through a system: ingest, settle, search, and what came of it."""
+
+import math
+from collections.abc import Callable, Sequence
+from time import perf_counter
+
+import msgspec
+
+from memruler.errors import MemrulerError, SystemUnderTestError
+from memruler.model.corpus import Instance, Query
+from memruler.model.run import ItemRecord, TraceRecord
+from memruler.model.system import (
+    ExportsLineage,
+    Memory,
+    MemorySystem,
+    Namespace,
+    Ranking,
+    SearchesMany,
+    SearchRequest,
+)
+from memruler.replay.inputs import instance_inputs
+from memruler.replay.lineage import LineageBook
+from memruler.replay.settings import RunSettings
+from memruler.replay.timeline import InstanceClock
+
+__all__ = ["InstanceResult", "Tick", "replay_instance"]
+
+Tick = Callable[[str, int, int], None]
+"""Called with what is going on, how many are done, and of how many."""
+
+
+class InstanceResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What one instance gave.
+
+    Attributes:
+        items: Its lineage, in row order.
+        traces: One per query, in query order.
+        sessions, turns: Sessions with turns, and the turns in them, whatever the granularity.
+        ingest_ms: Wall time until everything could be found.
+        batched: Whether the queries were searched in one go.
+        exported: Whether the system told its lineage.
+    """
+
+    items: tuple[ItemRecord, ...]
+    traces: tuple[TraceRecord, ...]
+    sessions: int
+    turns: int
+    ingest_ms: float
+    batched: bool
+    exported: bool
+
+
+class _Answer(msgspec.Struct):
+    """One search: a ranking, or the line that says why there is none."""
+
+    ranking: Ranking
+    latency_ms: float
+    error: str | None = None
+
+
+def _search_all(
+    memory: Memory, requests: Sequence[SearchRequest], one_by_one: bool, tick: Tick
+) -> tuple[list[_Answer], bool]:
+    """Search every request; a search that fails is kept as its error, never as an empty list."""
+    if isinstance(memory, SearchesMany) and not one_by_one:
+        start = perf_counter()
+        rankings = memory.search_many(requests)
+        share = (perf_counter() - start) * 1000 / max(len(requests), 1)
+        if len(rankings) != len(requests):
+            raise SystemUnderTestError(
+                f"search_many returned {len(rankings)} rankings for {len(requests)} requests"
+            )
+        tick("search", len(requests), len(requests))
+        return [_Answer(ranking, share) for ranking in rankings], True
+    answers: list[_Answer] = []
+    for done, request in enumerate(requests, 1):
+        start = perf_counter()
+        try:
+            ranking, error = memory.search(request.text, request.k, request.at), None
+        except SystemUnderTestError as failure:
+            ranking, error = Ranking(()), str(failure)
+        answers.append(_Answer(ranking, (perf_counter() - start) * 1000, error))
+        tick("search", done, len(requests))
+    return answers, False
+
+
+def _finite(score: float | None) -> float | None:
+    # An infinite or NaN score is no score; the rank stands whatever the score says.
+    return score if score is not None and math.isfinite(score) else None
+
+
+def _trace(query: Query, answer: _Answer, limit: int, book: LineageBook) -> TraceRecord:
+    hits = answer.ranking.hits
+    if len(hits) > limit:
+        raise SystemUnderTestError(
+            f"the system returned {len(hits)} hits where at most {limit} were asked for",
+            where=f"query {query.id or query.position}",
+            hint="a search must honour k",
+        )
+    rows = tuple(map(book.row, hits))
+    return TraceRecord(
+        query=query.position,
+        items=rows,
+        scores=tuple([_finite(hit.score) for hit in hits]),
+        context_chars=sum(
+            book.chars(row) if hit.text is None else len(hit.text)
+            for row, hit in zip(rows, hits, strict=True)
+        ),
+        latency_ms=answer.latency_ms,
+        error=answer.error,
+    )
+
+
+def replay_instance(
+    system: MemorySystem,
+    namespace: Namespace,
+    instance: Instance,
+    *,
+    queries: Sequence[Query],
+    clock: InstanceClock,
+    settings: RunSettings,
+    tick: Tick,
+) -> InstanceResult:
+    """Replay one instance in a fresh namespace.
+
+    Args:
+        system: The system under test.
+        namespace: A name and an empty folder, used by nothing else.
+        instance: The haystack.
+        queries: Those of its queries that are asked.
+        clock: Its place on the run's timeline.
+        settings: The run's settings.
+        tick: Told about every step.
+
+    Raises:
+        SystemUnderTestError: The system failed while it was written to, or broke its contract.
+            A single search that fails is kept in its trace instead.
+        InstrumentError: The ruler's own part broke, for instance the embedder.
+    """
+    inputs = instance_inputs(instance, clock, settings.text, settings.granularity)
+    memory = system.open(namespace)
+    try:
+        start = perf_counter()
+        for done, session in enumerate(inputs.sessions, 1):
+            memory.ingest(session)
+            tick("ingest", done, len(inputs.sessions))
+        memory.settle()
+        ingest_ms = (perf_counter() - start) * 1000
+        requests = [SearchRequest(text=q.text, k=settings.limit, at=clock.at) for q in queries]
+        answers, batched = _search_all(memory, requests, settings.one_by_one, tick)
+        exported = memory.lineage() if isinstance(memory, ExportsLineage) else ()
+        book = LineageBook(inputs.positions, exported)
+        traces = tuple(
+            _trace(query, answer, settings.limit, book)
+            for query, answer in zip(queries, answers, strict=True)
+        )
+    except MemrulerError as failure:
+        if failure.where is None:
+            failure.where = f"instance {instance.key}"
+        raise
+    finally:
+        memory.close()
+    return InstanceResult(
+        items=tuple(book.records),
+        traces=traces,
+        sessions=len(inputs.sessions),
+        turns=sum(len(session.turns) for session in instance.sessions),
+        ingest_ms=ingest_ms,
+        batched=batched,
+        exported=isinstance(memory, ExportsLineage),
+    )

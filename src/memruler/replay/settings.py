@@ -1,0 +1,80 @@
+"""What a retrieval run is told to do, and the fingerprint that follows from it."""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from memruler.model.corpus import CorpusInfo, Population
+from memruler.model.system import SystemIdentity
+from memruler.replay.inputs import Granularity, TextForm
+from memruler.replay.timeline import Timeline
+
+__all__ = ["RULER_VERSION", "RunSettings", "fingerprint"]
+
+RULER_VERSION = "1"
+"""Raised whenever attribution, a metric or the rule of a cut-off changes its meaning."""
+
+
+class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings of a retrieval run that are not the system's own.
+
+    Attributes:
+        population: Whom the means are over.
+        timeline: See `memruler.replay.timeline`.
+        granularity: What is written as one unit.
+        text: The text form of a turn.
+        limit: Hits asked for per query, at least 1.
+        instances: Only the first so many instances; None for all.
+        queries: Only the first so many queries of each instance; None for all.
+        one_by_one: Search query by query even where the system answers many at once.
+        keep: Keep the stores of the system in the run folder.
+    """
+
+    population: Population
+    timeline: Timeline = "anchored"
+    granularity: Granularity = "turn"
+    text: TextForm = TextForm()
+    limit: int = 20
+    instances: int | None = None
+    queries: int | None = None
+    one_by_one: bool = False
+    keep: bool = False
+
+
+def fingerprint(
+    corpus: CorpusInfo, identity: SystemIdentity, settings: RunSettings, clock: datetime
+) -> dict[str, Any]:
+    """The parts that must match before two runs compare, nested by room.
+
+    The population's digest joins them when the run is sealed: it takes a pass over the corpus.
+    """
+    ingest: dict[str, Any] = {
+        "granularity": settings.granularity,
+        "timeline": settings.timeline,
+        "order": "time",
+        "text": msgspec.to_builtins(settings.text),
+    }
+    if settings.timeline == "literal":
+        ingest["clock"] = clock.isoformat()
+    return {
+        "corpus": {
+            "name": corpus.name,
+            "version": corpus.version,
+            "sha256": corpus.sha256,
+            "tier": corpus.tier,
+            "instances": settings.instances or "all",
+            "queries": settings.queries or "all",
+        },
+        "population": {"name": settings.population.name, "rule": settings.population.rule},
+        "ingest": ingest,
+        "retrieval": {"limit": settings.limit},
+        "system": {
+            "name": identity.name,
+            "version": identity.version,
+            "digest": identity.digest,
+            "settings": identity.settings,
+        },
+        "embedder": msgspec.to_builtins(identity.embedder),
+        "ruler": {"version": RULER_VERSION},
+    }

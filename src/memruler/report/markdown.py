@@ -1,0 +1,100 @@
+"""Runs and comparisons as Markdown pages, with the whole provenance."""
+
+import json
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from memruler.compare.fingerprint import flatten
+from memruler.compare.record import Comparison
+from memruler.report import numbers
+from memruler.report.document import ReportDocument
+from memruler.report.escape import code, md
+from memruler.report.view import (
+    category_deltas,
+    category_rows,
+    deltas_at,
+    headline_moves,
+    headline_of,
+    levels_of,
+    macro_of,
+    metrics_of,
+    slice_rows,
+)
+
+__all__ = ["markdown_comparison", "markdown_run"]
+
+
+def markdown_run(document: ReportDocument) -> str:
+    """The report of a run."""
+    return _page(
+        "run.md.j2",
+        m=document.manifest,
+        s=document.summary,
+        t=document.timing,
+        headline=headline_of(document.summary),
+    )
+
+
+def markdown_comparison(comparison: Comparison, *, queries: int | None = 50) -> str:
+    """The page of a comparison.
+
+    Args:
+        comparison: What to show.
+        queries: How many of the queries that moved on the headline are listed; None for all.
+    """
+    moves = headline_moves(comparison)
+    return _page(
+        "comparison.md.j2",
+        c=comparison,
+        moves=moves[:queries],
+        hidden=len(moves) - len(moves[:queries]),
+    )
+
+
+def _page(name: str, **values: Any) -> str:
+    return _environment().get_template(name).render(**values)
+
+
+def _safe(value: Any) -> Any:
+    # Whatever a template prints without saying how is hostile until escaped.
+    return value if isinstance(value, Markup) else md(value)
+
+
+def _json(value: Any) -> Markup:
+    return code(json.dumps(value, ensure_ascii=False, sort_keys=True, default=str))
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("memruler.report"),
+        autoescape=True,
+        finalize=_safe,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters |= {"code": code, "json": _json, "flat": flatten}
+    for figure in (numbers.mean, numbers.delta, numbers.signed):
+        made.filters[figure.__name__] = _figure(figure)
+    made.globals |= {
+        "category_deltas": category_deltas,
+        "category_rows": category_rows,
+        "deltas_at": deltas_at,
+        "levels_of": levels_of,
+        "macro_of": macro_of,
+        "metrics_of": metrics_of,
+        "numbers": numbers,
+        "slice_rows": slice_rows,
+    }
+    return made
+
+
+def _figure(write: Callable[[Any], str]) -> Callable[[Any], Markup]:
+    # Digits and signs need no escape, and are easier to read in the source without.
+    return lambda value: Markup(write(value))  # noqa: S704 - a number

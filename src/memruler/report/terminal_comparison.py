@@ -1,0 +1,159 @@
+"""A comparison on the terminal, or its refusal."""
+
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.text import Text
+
+from memruler.compare.comparable import shown
+from memruler.compare.record import ChangedQuery, Comparison, Delta, Refused
+from memruler.errors import printable
+from memruler.model.summary import Level
+from memruler.report import numbers
+from memruler.report.layout import banner, column_head, facts, heading, numeric_table
+from memruler.report.view import category_rows, deltas_at, headline_moves, levels_of, macro_of
+
+__all__ = ["render_comparison", "render_refusal"]
+
+_STYLES = {"better": "bold green", "worse": "bold red", "unchanged": "bold"}
+_LONGEST_NAME = 24
+_LONGEST_TEXT = 300
+
+
+def render_comparison(
+    comparison: Comparison, console: Console, *, queries: int | None = 10
+) -> None:
+    """Print a comparison.
+
+    Args:
+        comparison: What to print.
+        console: Where to print; 80 columns suffice.
+        queries: How many of the queries that moved on the headline are listed; None for all.
+    """
+    if comparison.degraded:
+        banner(console, "DEGRADED: do not trust these numbers", comparison.degraded)
+    _headline(comparison, console)
+    for level in levels_of(comparison.deltas):
+        heading(console, f"{level} level (n/N: queries whose list reaches k, of all measured)")
+        _level(comparison, level, console)
+    _categories(comparison, console)
+    _queries(headline_moves(comparison), comparison, console, queries)
+    console.print()
+    facts(console, _facts(comparison))
+
+
+def render_refusal(refused: Refused, console: Console) -> None:
+    """Print why two runs do not compare, a reason a line, and what to do about each."""
+    console.print(
+        Text(
+            f"refused: {printable(refused.base)} and {printable(refused.candidate)} do not compare",
+            style="bold red",
+        )
+    )
+    facts(console, [("-", reason.what) for reason in refused.reasons])
+    # Several reasons can share one way out: it is said once.
+    hints = dict.fromkeys(reason.hint for reason in refused.reasons)
+    console.print(Text("what to do:", style="bold"))
+    facts(console, [("-", hint) for hint in hints])
+
+
+def _headline(comparison: Comparison, console: Console) -> None:
+    head = comparison.headline
+    line = Text(comparison.verdict.upper(), style=_STYLES[comparison.verdict])
+    line.append(
+        f"  {head.metric}@{head.k} {numbers.mean(head.base)} -> {numbers.mean(head.candidate)} "
+        f"({numbers.delta(head.delta)})",
+        style="bold",
+    )
+    line.append(f"  {head.level} level, exact", style="not bold")
+    console.print(line)
+    same = head.counted - head.wins - head.losses
+    moves = (
+        f"{head.wins} better, {head.losses} worse, {same} the same; {head.counted} of {head.of} "
+        f"measured, {comparison.clusters} clusters, {comparison.population.name}"
+    )
+    facts(
+        console,
+        [
+            ("queries", moves),
+            ("base", comparison.base.stem),
+            ("candidate", comparison.candidate.stem),
+            *(("changed", shown(difference)) for difference in comparison.changed),
+        ],
+    )
+
+
+def _level(comparison: Comparison, level: Level, console: Console) -> None:
+    grid = deltas_at(comparison, level)
+    table = numeric_table(["k", ""], [*(column_head(d.metric) for d in grid[0]), "n/N"])
+    for row in grid:
+        share = numbers.share(row[0].counted, row[0].of)
+        table.add_row(str(row[0].k), "base", *(numbers.mean(d.base) for d in row), share)
+        table.add_row("", "cand", *(numbers.mean(d.candidate) for d in row))
+        table.add_row("", "delta", *(_delta(d) for d in row))
+    console.print(table)
+
+
+def _delta(delta: Delta) -> Text:
+    style = "green" if delta.delta > 0 else ("red" if delta.delta < 0 else "dim")
+    return Text(numbers.delta(delta.delta), style=style)
+
+
+def _categories(comparison: Comparison, console: Console) -> None:
+    head = comparison.headline
+    heading(console, f"{head.metric}@{head.k}, {head.level} level, by category")
+    table = numeric_table(["category"], ["base", "cand", "delta", "better", "worse", "n/N"])
+    for d in category_rows(comparison):
+        table.add_row(
+            Text(printable(d.slice, _LONGEST_NAME)),
+            numbers.mean(d.base),
+            numbers.mean(d.candidate),
+            _delta(d),
+            str(d.wins),
+            str(d.losses),
+            numbers.share(d.counted, d.of),
+        )
+    mean = macro_of(comparison)
+    if mean is not None:
+        table.add_row(
+            f"macro mean of {mean.categories}",
+            numbers.mean(mean.base),
+            numbers.mean(mean.candidate),
+            numbers.delta(mean.delta),
+        )
+    console.print(table)
+
+
+def _queries(
+    moves: list[ChangedQuery], comparison: Comparison, console: Console, most: int | None
+) -> None:
+    heading(console, f"queries that moved ({len(moves)})")
+    facts(console, [(q.headline or "", _query(q, comparison)) for q in moves[:most]])
+    hidden = len(moves) - len(moves[:most])
+    if hidden:
+        console.print(f"... and {hidden} more: --all-queries")
+
+
+def _query(query: ChangedQuery, comparison: Comparison) -> str:
+    head = comparison.headline
+    base, candidate = query.changes[head.level][f"{head.metric}@{head.k}"]
+    return (
+        f"{printable(query.instance, _LONGEST_NAME)} #{query.query} "
+        f"[{printable(query.category, _LONGEST_NAME)}] {base:.2g} -> {candidate:.2g} "
+        f"{printable(query.text, _LONGEST_TEXT)}"
+    )
+
+
+def _facts(comparison: Comparison) -> Iterator[tuple[str, str]]:
+    corpus = comparison.corpus
+    yield "corpus", f"{corpus['name']} {corpus['version']} (sha256 {corpus['sha256'][:12]})"
+    yield "population", numbers.population(comparison.population, comparison.clusters)
+    yield "not measured", numbers.counts(comparison.population.excluded)
+    for gone in comparison.omitted:
+        depth = "" if gone.k is None else f" k={gone.k}"
+        yield "left out", f"{gone.level} level{depth}: {gone.reason}"
+    for name, run in (("base", comparison.base), ("cand", comparison.candidate)):
+        yield f"{name} context", numbers.context(run.context)
+        yield f"{name} lost", numbers.losses(run)
+    for note in (*comparison.corpus_notes, *comparison.notes):
+        yield "note", note

@@ -1,0 +1,99 @@
+"""A run on the terminal: the headline, a table a level, then what stands beside them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from memruler.errors import printable
+from memruler.model.summary import Level, Summary
+from memruler.report import numbers
+from memruler.report.document import ReportDocument
+from memruler.report.layout import banner, column_head, facts, heading, numeric_table
+from memruler.report.view import PER_QUERY, headline_of, levels_of
+
+__all__ = ["render_run"]
+
+
+def render_run(document: ReportDocument, folder: Path, console: Console) -> None:
+    """Print a run.
+
+    Args:
+        document: Its report.
+        folder: Where its report lies.
+        console: Where to print; 80 columns suffice.
+    """
+    manifest, summary = document.manifest, document.summary
+    if manifest.degraded:
+        banner(console, "DEGRADED: do not trust these numbers", manifest.degraded)
+    console.print(_headline(summary))
+    for level in levels_of(summary.slices[0].cutoffs):
+        heading(console, f"{level} level (n/N: queries whose list reaches k, of all measured)")
+        _level(console, summary, level)
+    console.print()
+    facts(console, _facts(document, folder))
+
+
+def _headline(summary: Summary) -> Text:
+    head = headline_of(summary)
+    if head is None:
+        return Text("no cut-off could be measured; the reasons are below", style="bold")
+    name, row = head
+    line = Text(f"{name} {numbers.mean(row.values['recall_all'])}", style="bold")
+    line.append(
+        f"  {row.level} level, {row.counted} of {row.of} measured queries, "
+        f"{summary.clusters} clusters, {printable(summary.population.name)}",
+        style="not bold",
+    )
+    return line
+
+
+def _level(console: Console, summary: Summary, level: Level) -> None:
+    table = numeric_table(["k"], [*map(column_head, PER_QUERY), "n/N"])
+    for row in summary.slices[0].cutoffs:
+        if row.level == level:
+            means = (numbers.mean(row.values.get(metric)) for metric in PER_QUERY)
+            table.add_row(str(row.k), *means, numbers.share(row.counted, row.of))
+    console.print(table)
+
+
+def _facts(document: ReportDocument, folder: Path) -> Iterator[tuple[str, str]]:
+    manifest, summary = document.manifest, document.summary
+    corpus, system = manifest.fingerprint["corpus"], manifest.fingerprint["system"]
+    yield (
+        "corpus",
+        f"{corpus['name']} {corpus['version']} ({corpus['tier']}, sha256 {corpus['sha256'][:12]})",
+    )
+    yield "system", f"{system['name']} {system['version']} (digest {system['digest'][:12]})"
+    yield "population", numbers.population(summary.population, summary.clusters)
+    yield "not measured", numbers.counts(summary.population.excluded)
+    for message, number in summary.errors.items():
+        yield "failed", f"{number} searches: {message}"
+    for gone in summary.omitted:
+        depth = "" if gone.k is None else f" k={gone.k}"
+        yield "left out", f"{gone.level} level{depth}: {gone.reason}"
+    yield from _ceilings(summary)
+    yield "store", numbers.store(summary.store)
+    yield "hits", numbers.hits(summary.hits)
+    yield "context", numbers.context(summary.context)
+    yield "latency", numbers.latency(document.timing)
+    yield "span", numbers.span(manifest.span_days)
+    yield "determinism", numbers.determinism(manifest.determinism)
+    for note in manifest.corpus_notes:
+        yield "note", note
+    for warning in manifest.warnings:
+        yield "warning", warning
+    yield "report", str(folder)
+
+
+def _ceilings(summary: Summary) -> Iterator[tuple[str, str]]:
+    """Where `recall_all` cannot reach 1, because a query has more gold than the window holds."""
+    for level in levels_of(summary.slices[0].cutoffs):
+        low = [
+            f"{numbers.mean(row.attainable / row.counted)} at k={row.k}"
+            for row in summary.slices[0].cutoffs
+            if row.level == level and row.attainable < row.counted
+        ]
+        if low:
+            yield "ceiling", f"recall_all at the {level} level is at most {', '.join(low)}"

@@ -1,0 +1,95 @@
+"""One level of a run: hits become credit ids, and credit ids become metrics."""
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from memruler.metrics.vectorised import ScoredMatrix, score_matrix
+from memruler.model.summary import Level
+from memruler.scoring.load import Csr, RunArrays
+from memruler.targets.attribution import PADDING, UNATTRIBUTED, ItemSources, item_codes
+from memruler.targets.ranking import ranked, relevance
+
+__all__ = ["SEARCH_FAILED", "LevelScores", "counted", "exclusions", "score_level"]
+
+SEARCH_FAILED = "search_failed"
+"""Reason of a query whose search ended in an error: not scored, and never a miss."""
+
+
+class LevelScores(msgspec.Struct, frozen=True, kw_only=True):
+    """One level of a run.
+
+    Attributes:
+        level: What a rank is a rank of.
+        excluded: Reason why a query has no value at this level, or None [Q].
+        observed: Entries of each ranked list [Q].
+        gold: Gold ids of each query, 0 where it is excluded [Q].
+        matrix: The metrics.
+        unattributed: Hits without a credit id, of queries that count.
+    """
+
+    level: Level
+    excluded: NDArray[np.object_]
+    observed: NDArray[np.int64]
+    gold: NDArray[np.int64]
+    matrix: ScoredMatrix
+    unattributed: int
+
+
+def counted(reasons: NDArray[np.object_]) -> NDArray[np.bool_]:
+    """Which queries have no reason against them [Q]."""
+    return np.fromiter((reason is None for reason in reasons), np.bool_, len(reasons))
+
+
+def exclusions(run: RunArrays) -> NDArray[np.object_]:
+    """Why a query does not count: the population's reason, or that its search failed [Q]."""
+    reasons = run.excluded.copy()
+    reasons[~counted(run.error) & counted(reasons)] = SEARCH_FAILED
+    return reasons
+
+
+def _keep(lists: Csr, keep: NDArray[np.bool_]) -> Csr:
+    """The lists of the entries that are kept; empty ones for the others."""
+    lengths = lists.lengths()
+    flat = lists.flat[np.repeat(keep, lengths)]
+    return Csr(flat, np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths * keep)]))
+
+
+def score_level(run: RunArrays, level: Level, cutoffs: tuple[int, ...], target: str) -> LevelScores:
+    """Attribute every hit at one level and score every query.
+
+    Args:
+        run: A sealed run.
+        level: What a rank is a rank of.
+        cutoffs: Ascending, distinct, at least 1.
+        target: Which stored forms earn credit.
+    """
+    excluded = exclusions(run)
+    gold = run.gold_sessions if level == "session" else run.gold_turns
+    excluded[counted(excluded) & (gold.lengths() == 0)] = f"no_{level}_gold"
+    counts = counted(excluded)
+    gold = _keep(gold, counts)
+    turns = run.item_turns
+    sources = ItemSources(
+        session_offsets=run.item_sessions.offsets,
+        sessions=run.item_sessions.flat,
+        turn_offsets=turns.offsets,
+        turn_sessions=turns.flat >> 32,
+        turn_turns=turns.flat & 0xFFFF_FFFF,
+    )
+    codes = item_codes(level, run.item_kind.tolist(), sources, target)
+    # One entry more: the row -1 of the hit matrix is padding.
+    by_row = np.append(codes, PADDING)
+    hits = by_row[run.hits]
+    names, observed = ranked(hits)
+    matrix = score_matrix(
+        relevance(names, gold.flat, gold.offsets), observed, gold.lengths(), cutoffs
+    )
+    return LevelScores(
+        level=level,
+        excluded=excluded,
+        observed=observed,
+        gold=gold.lengths(),
+        matrix=matrix,
+        unattributed=int((hits[counts] == UNATTRIBUTED).sum()),
+    )

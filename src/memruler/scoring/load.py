@@ -1,0 +1,174 @@
+"""Reads a sealed run into arrays, one entry per query and none per hit object."""
+
+from typing import Any
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from memruler.errors import FormatError
+from memruler.model.run import Manifest
+from memruler.store.folder import RunFolder
+from memruler.store.tables import read_table
+
+__all__ = ["Csr", "RunArrays", "load"]
+
+
+class Csr(msgspec.Struct, frozen=True):
+    """Lists of whole numbers of different lengths: entry i is `flat[offsets[i]:offsets[i + 1]]`."""
+
+    flat: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+
+    def lengths(self) -> NDArray[np.int64]:
+        """Length of every entry."""
+        return np.diff(self.offsets)
+
+
+class RunArrays(msgspec.Struct, frozen=True, kw_only=True):
+    """A sealed run. Q queries in corpus order, L the longest list of hits, N items.
+
+    Attributes:
+        manifest: Of the run.
+        instance, query: Positions [Q].
+        category: Names [Q].
+        excluded: Reason of the population, or None [Q].
+        status: Gold status under the population's rule [Q].
+        gold_sessions, gold_turns: Gold positions per query; turns as `session << 32 | turn`.
+        hits: Global lineage rows of the hits by rank [Q, L]; -1 is padding.
+        error: Message of a failed search, or None [Q].
+        context_chars: Characters returned [Q].
+        item_instance: Instance position of each item [N].
+        item_sessions, item_turns: Sources per item.
+        item_kind, item_status, item_reason: Per item [N].
+    """
+
+    manifest: Manifest
+    instance: NDArray[np.int64]
+    query: NDArray[np.int64]
+    category: NDArray[np.object_]
+    excluded: NDArray[np.object_]
+    status: NDArray[np.object_]
+    gold_sessions: Csr
+    gold_turns: Csr
+    hits: NDArray[np.int64]
+    error: NDArray[np.object_]
+    context_chars: NDArray[np.int64]
+    item_instance: NDArray[np.int64]
+    item_sessions: Csr
+    item_turns: Csr
+    item_kind: NDArray[np.object_]
+    item_status: NDArray[np.object_]
+    item_reason: NDArray[np.object_]
+
+
+def _combined(table: pa.Table, name: str) -> Any:
+    return table.column(name).combine_chunks()
+
+
+def _ints(table: pa.Table, name: str) -> NDArray[np.int64]:
+    return np.asarray(_combined(table, name).to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def _words(table: pa.Table, name: str) -> NDArray[np.object_]:
+    return np.asarray(_combined(table, name).to_pylist(), dtype=object)
+
+
+def _offsets(array: Any) -> NDArray[np.int64]:
+    # value_lengths, not .offsets: a sliced array keeps the offsets of the whole.
+    lengths = np.asarray(pc.list_value_length(array).fill_null(0), dtype=np.int64)
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+
+
+def _csr(array: Any) -> Csr:
+    return Csr(np.asarray(pc.list_flatten(array), dtype=np.int64), _offsets(array))
+
+
+def _turns_csr(array: Any) -> Csr:
+    flat = pc.list_flatten(array)
+    session = np.asarray(pc.struct_field(flat, "session"), dtype=np.int64)
+    turn = np.asarray(pc.struct_field(flat, "turn"), dtype=np.int64)
+    return Csr((session << 32) | turn, _offsets(array))
+
+
+def _reading(queries: pa.Table, rule: str) -> Any:
+    """The evidence structs under one rule, one per query."""
+    evidence = _combined(queries, "evidence")
+    flat = pc.list_flatten(evidence)
+    at = np.flatnonzero(np.asarray(pc.equal(pc.struct_field(flat, "rule"), pa.scalar(rule))))
+    if len(at) != len(evidence):
+        raise FormatError(
+            f"the run's queries lack evidence under the rule `{rule}`", hint="measure it anew"
+        )
+    return flat.take(pa.array(at))
+
+
+def _hit_matrix(trace: pa.Table, row_of: dict[tuple[int, int], int]) -> NDArray[np.int64]:
+    lists = _csr(_combined(trace, "items"))
+    lengths = lists.lengths()
+    width = int(lengths.max(initial=0))
+    matrix = np.full((len(row_of), width), -1, dtype=np.int64)
+    keys = zip(_ints(trace, "instance").tolist(), _ints(trace, "query").tolist(), strict=True)
+    target = np.fromiter((row_of[key] for key in keys), dtype=np.int64, count=len(lengths))
+    rows = np.repeat(target, lengths)
+    columns = np.arange(len(lists.flat)) - np.repeat(lists.offsets[:-1], lengths)
+    matrix[rows, columns] = lists.flat
+    return matrix
+
+
+def load(folder: RunFolder) -> RunArrays:
+    """Read everything that scoring needs; texts stay on disk.
+
+    Raises:
+        FormatError: A table is missing, damaged, or does not fit the others.
+    """
+    manifest = folder.manifest()
+    if manifest is None:
+        raise FormatError("no manifest in the run folder", where=folder.path)
+    queries = read_table(folder, "queries")
+    trace = read_table(folder, "trace")
+    trace = trace.filter(pc.equal(trace.column("repeat"), pa.scalar(0, pa.int16())))
+    lineage = read_table(
+        folder,
+        "lineage",
+        columns=["instance", "kind", "status", "reason", "sessions", "turns"],
+    )
+    instance, query = _ints(queries, "instance"), _ints(queries, "query")
+    keys = list(zip(instance.tolist(), query.tolist(), strict=True))
+    row_of = {key: row for row, key in enumerate(keys)}
+    traced = list(
+        zip(_ints(trace, "instance").tolist(), _ints(trace, "query").tolist(), strict=True)
+    )
+    if len(row_of) != len(keys) or sorted(traced) != sorted(keys):
+        raise FormatError(
+            "the trace does not hold exactly one ranking per query",
+            where=folder.path,
+            hint="measure it anew",
+        )
+    order = np.fromiter((row_of[key] for key in traced), dtype=np.int64, count=len(traced))
+    error = np.full(len(keys), None, dtype=object)
+    error[order] = _words(trace, "error")
+    chars = np.zeros(len(keys), dtype=np.int64)
+    chars[order] = _ints(trace, "context_chars")
+    reading = _reading(queries, manifest.fingerprint["population"]["rule"])
+    return RunArrays(
+        manifest=manifest,
+        instance=instance,
+        query=query,
+        category=_words(queries, "category"),
+        excluded=_words(queries, "excluded"),
+        status=np.asarray(pc.struct_field(reading, "status").to_pylist(), dtype=object),
+        gold_sessions=_csr(pc.struct_field(reading, "sessions")),
+        gold_turns=_turns_csr(pc.struct_field(reading, "turns")),
+        hits=_hit_matrix(trace, row_of),
+        error=error,
+        context_chars=chars,
+        item_instance=_ints(lineage, "instance"),
+        item_sessions=_csr(_combined(lineage, "sessions")),
+        item_turns=_turns_csr(_combined(lineage, "turns")),
+        item_kind=_words(lineage, "kind"),
+        item_status=_words(lineage, "status"),
+        item_reason=_words(lineage, "reason"),
+    )

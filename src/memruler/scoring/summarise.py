@@ -1,0 +1,161 @@
+"""From scores per query to the summary that reports and comparisons read."""
+
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memruler.metrics.names import METRICS
+from memruler.model.summary import (
+    ContextSize,
+    Cutoff,
+    HitCounts,
+    Macro,
+    Omitted,
+    PopulationCounts,
+    Slice,
+    StoreCounts,
+    Summary,
+)
+from memruler.scoring.levels import SEARCH_FAILED, LevelScores, counted
+from memruler.scoring.load import RunArrays
+
+__all__ = ["SUMMARY_VERSION", "summarise"]
+
+SUMMARY_VERSION = 1
+
+
+def members_digest(run: RunArrays, mask: NDArray[np.bool_]) -> str:
+    """SHA-256 over the positions of the queries in `mask`, in corpus order."""
+    keys = (run.instance[mask] << 32) | run.query[mask]
+    return hashlib.sha256(np.sort(keys).astype("<i8").tobytes()).hexdigest()
+
+
+def _cutoffs(
+    run: RunArrays, levels: Sequence[LevelScores], among: NDArray[np.bool_]
+) -> tuple[Cutoff, ...]:
+    found: list[Cutoff] = []
+    for scores in levels:
+        matrix = scores.matrix
+        for k in matrix.cutoffs:
+            values = {name: matrix.aggregate(name, k, among) for name in METRICS}
+            first = values["recall_all"]
+            if first is None:
+                continue
+            counted = matrix.counted(k) & among
+            found.append(
+                Cutoff(
+                    level=scores.level,
+                    k=k,
+                    counted=first.counted,
+                    of=first.of,
+                    members=members_digest(run, counted),
+                    attainable=int((matrix.attainable(k) & among).sum()),
+                    values={n: v.value for n, v in values.items() if v is not None},
+                )
+            )
+    return tuple(found)
+
+
+def _macro(categories: Sequence[Slice]) -> tuple[Macro, ...]:
+    by_depth: dict[tuple[str, int], list[Cutoff]] = {}
+    for category in categories:
+        for cutoff in category.cutoffs:
+            by_depth.setdefault((cutoff.level, cutoff.k), []).append(cutoff)
+    return tuple(
+        Macro(
+            level=group[0].level,
+            k=group[0].k,
+            categories=len(group),
+            values={
+                name: math.fsum(cutoff.values[name] for cutoff in group) / len(group)
+                for name in group[0].values
+            },
+        )
+        for _, group in sorted(by_depth.items())
+    )
+
+
+def _omitted(levels: Sequence[LevelScores], turnless: bool) -> tuple[Omitted, ...]:
+    found: list[Omitted] = []
+    for scores in levels:
+        longest = int(scores.observed[scores.gold > 0].max(initial=0))
+        found.extend(
+            Omitted(
+                level=scores.level,
+                k=k,
+                reason=f"no query's list is that long; the longest has {longest} entries",
+            )
+            for k in scores.matrix.cutoffs
+            if not scores.matrix.counted(k).any()
+        )
+    if turnless:
+        found.append(Omitted(level="turn", k=None, reason="a whole session is stored as one item"))
+    return tuple(found)
+
+
+def _population(run: RunArrays, excluded: NDArray[np.object_]) -> PopulationCounts:
+    part = run.manifest.fingerprint["population"]
+    measured = counted(excluded)
+    return PopulationCounts(
+        name=part["name"],
+        rule=part["rule"],
+        corpus_queries=len(run.query),
+        members=run.manifest.counts["members"],
+        measured=int(measured.sum()),
+        partial_gold=int((measured & (run.status == "partial")).sum()),
+        excluded=dict(sorted(Counter(r for r in excluded if r is not None).items())),
+        digest=part["digest"],
+    )
+
+
+def summarise(
+    run: RunArrays,
+    levels: Sequence[LevelScores],
+    *,
+    target: str,
+    store: StoreCounts,
+    context: ContextSize,
+    turnless: bool,
+) -> Summary:
+    """Put everything scored into one record.
+
+    Args:
+        run: The run.
+        levels: Its scores; the session level first.
+        target: Which stored forms earned credit.
+        store: What was kept and lost.
+        context: Size of what came back.
+        turnless: Whether the run has no turn level at all.
+    """
+    measured = counted(levels[0].excluded)
+    everyone = np.ones(len(run.query), dtype=bool)
+    categories = [
+        Slice(
+            name=name,
+            queries=int((measured & (run.category == name)).sum()),
+            cutoffs=_cutoffs(run, levels, run.category == name),
+        )
+        for name in sorted(set(run.category[measured]))
+    ]
+    whole = Slice(name="all", queries=int(measured.sum()), cutoffs=_cutoffs(run, levels, everyone))
+    failed = Counter(run.error[levels[0].excluded == SEARCH_FAILED].tolist())
+    return Summary(
+        schema_version=SUMMARY_VERSION,
+        target=target,
+        population=_population(run, levels[0].excluded),
+        clusters=len(set(run.instance[measured].tolist())),
+        slices=(whole, *categories),
+        macro=_macro(categories),
+        omitted=_omitted(levels, turnless),
+        hits=HitCounts(
+            total=int((run.hits[measured] >= 0).sum()),
+            unattributed={scores.level: scores.unattributed for scores in levels},
+        ),
+        store=store,
+        context=context,
+        errors=dict(sorted(failed.items())),
+    )

@@ -1,0 +1,174 @@
+import msgspec
+import pytest
+
+from memruler.errors import (
+    CorpusError,
+    Interrupted,
+    Refusal,
+    SystemUnderTestError,
+    UsageError,
+)
+from memruler.model.corpus import Evidence
+from memruler.replay.run import check_measurable, measure
+from memruler.store.folder import RunFolder
+from memruler.store.tables import read_table
+
+SEALED = ("queries.parquet", "lineage.parquet", "trace.parquet")
+
+
+def silent(*_):
+    return None
+
+
+def run(plan, root, stem="r"):
+    with RunFolder.claim(root, stem) as folder:
+        manifest = measure(plan, folder, silent)
+    return manifest, RunFolder.open(root / stem)
+
+
+def test_a_run_is_sealed_with_all_it_saw(tmp_path, make_plan, make_instance, word_system):
+    plan = make_plan(word_system, [make_instance(0), make_instance(1)], limit=3)
+    manifest, folder = run(plan, tmp_path)
+    assert manifest.state == "sealed"
+    assert manifest.counts == {
+        "instances": 2, "sessions": 8, "turns": 8, "queries": 6, "members": 6,
+    }  # fmt: skip
+    assert manifest.span_days == (3.0, 3.0)
+    assert manifest.determinism.queries == manifest.determinism.identical == 3
+    assert not manifest.lineage_exported
+    trace = read_table(folder, "trace").to_pylist()
+    assert len(trace) == 6
+    assert [len(row["items"]) for row in trace] == [3] * 6
+    lineage = read_table(folder, "lineage").to_pylist()
+    # The best hit of query q of instance i is the turn of session q of instance i.
+    best = [lineage[row["items"][0]] for row in trace]
+    assert [(b["instance"], b["sessions"]) for b in best] == [
+        (i, [q]) for i in range(2) for q in range(3)
+    ]
+    assert not (tmp_path / "r" / "stores").exists()
+    assert not (tmp_path / "r" / "journal.jsonl").exists()
+
+
+def test_every_instance_gets_a_fresh_namespace_and_is_closed(
+    tmp_path, make_plan, make_instance, word_system
+):
+    run(make_plan(word_system, [make_instance(0), make_instance(1)]), tmp_path)
+    # Two instances, and one of them again to measure determinism.
+    assert len(word_system.opened) == word_system.closed == 3
+    assert len({n.folder for n in word_system.opened}) == 2
+
+
+@pytest.mark.parametrize("at", range(8))
+def test_interrupted_anywhere_it_resumes_to_the_same_bytes(
+    tmp_path, make_plan, make_instance, word_system, at
+):
+    instances = [make_instance(0), make_instance(1), make_instance(2, queries=2)]
+    run(make_plan(word_system, instances), tmp_path, "whole")
+    seen = 0
+
+    def stop(_):
+        nonlocal seen
+        seen += 1
+        if seen == at + 1:
+            raise KeyboardInterrupt
+
+    word_system.on_search = stop
+    with pytest.raises(Interrupted, match="--stem cut"):
+        run(make_plan(word_system, instances), tmp_path, "cut")
+    manifest, _ = run(make_plan(word_system, instances), tmp_path, "cut")
+    assert manifest.resumed == 1
+    for name in SEALED:
+        whole, cut = (tmp_path / stem / name for stem in ("whole", "cut"))
+        assert whole.read_bytes() == cut.read_bytes()
+
+
+def test_a_run_resumed_with_other_settings_is_refused(
+    tmp_path, make_plan, make_instance, word_system
+):
+    def stop(_):
+        raise KeyboardInterrupt
+
+    word_system.on_search = stop
+    with pytest.raises(Interrupted):
+        run(make_plan(word_system, [make_instance(0)]), tmp_path)
+    with pytest.raises(UsageError, match="another retrieval"):
+        run(make_plan(word_system, [make_instance(0)], limit=7), tmp_path)
+
+
+def test_a_finished_folder_is_not_overwritten(tmp_path, make_plan, make_instance, word_system):
+    plan = make_plan(word_system, [make_instance(0)])
+    run(plan, tmp_path)
+    (tmp_path / "r" / "report.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(UsageError, match="finished run"):
+        run(plan, tmp_path)
+
+
+def test_a_failed_search_is_an_error_and_no_empty_list(
+    tmp_path, make_plan, make_instance, word_system
+):
+    def fail(request):
+        if request.text == "word1":
+            raise SystemUnderTestError("lost the connection")
+
+    word_system.on_search = fail
+    _, folder = run(make_plan(word_system, [make_instance(0)]), tmp_path)
+    errors = read_table(folder, "trace").column("error").to_pylist()
+    assert errors == [None, "lost the connection", None]
+
+
+def test_too_many_failures_stop_the_run(tmp_path, make_plan, make_instance, word_system):
+    def fail(_):
+        raise SystemUnderTestError("down")
+
+    word_system.on_search = fail
+    with pytest.raises(SystemUnderTestError, match="6 of 6 searches failed, one with: down"):
+        run(make_plan(word_system, [make_instance(0, sessions=6, queries=6)]), tmp_path)
+
+
+def test_more_hits_than_asked_for_break_the_contract(
+    tmp_path, make_plan, make_instance, word_system
+):
+    word_system.extra = 1
+    with pytest.raises(SystemUnderTestError, match="4 hits where at most 3"):
+        run(make_plan(word_system, [make_instance(0, sessions=9)], limit=3), tmp_path)
+
+
+def test_a_system_that_ranks_anew_each_time_is_found_out(
+    tmp_path, make_plan, make_instance, word_system
+):
+    def drift(_):
+        word_system.extra = -len(word_system.opened)
+
+    word_system.on_search = drift
+    manifest, _ = run(make_plan(word_system, [make_instance(0)]), tmp_path)
+    assert manifest.determinism.identical == 0
+    assert "not deterministic: 3 of 3" in manifest.warnings[0]
+
+
+def test_nothing_measurable_is_refused_before_anything_is_written(
+    make_plan, make_instance, word_system
+):
+    instance = make_instance(0)
+    none = (Evidence(rule="labels", status="none_by_design"),)
+    queries = tuple(
+        msgspec.structs.replace(q, evidence=none, answerable=False) for q in instance.queries
+    )
+    plan = make_plan(word_system, [msgspec.structs.replace(instance, queries=queries)])
+    with pytest.raises(Refusal, match="unanswerable_by_design"):
+        check_measurable(plan.corpus, plan.settings)
+
+
+@pytest.mark.parametrize("field", ["sessions", "queries"])
+def test_an_empty_corpus_is_said_to_be_empty(make_plan, make_instance, word_system, field):
+    instance = msgspec.structs.replace(make_instance(0), **{field: ()})
+    plan = make_plan(word_system, [instance])
+    with pytest.raises(CorpusError, match="the corpus has no"):
+        check_measurable(plan.corpus, plan.settings)
+
+
+def test_instances_and_queries_can_be_limited(tmp_path, make_plan, make_instance, word_system):
+    plan = make_plan(word_system, [make_instance(0), make_instance(1)], instances=1, queries=2)
+    manifest, _ = run(plan, tmp_path)
+    assert manifest.counts["instances"] == 1
+    assert manifest.counts["queries"] == 2
+    assert manifest.fingerprint["corpus"]["queries"] == 2
