@@ -68,8 +68,7 @@ def test_it_fetches_and_says_where(tmp_path):
     assert result.stdout == f"up: pinned-upstream, sha256 {SHA}\n{path}\n"
     assert result.stderr == (
         "note: up is under CC-BY-NC-4.0: no commercial use, and credit is due; "
-        "see https://h.example
-"
+        "see https://h.example\n"
     )
 
 

@@ -1,7 +1,7 @@
 import httpx2
 import pytest
 
-from memruler.net.client import Client, shown
+from memruler.net.client import Client
 from memruler.net.errors import HttpError
 
 SECRET = "tok-0123456789-secret"  # noqa: S105 - invented, and must not be seen
@@ -215,8 +215,3 @@ def test_a_header_that_is_none_is_not_quoted_and_not_retried(server, client, wai
     assert SECRET not in str(caught.value)
     assert waits == []
     assert server.asked == []
-
-
-def test_shown_leaves_out_what_may_be_secret():
-    assert shown("https://joe:pw@h.example:8443/a/b?sig=1#f") == "https://h.example:8443/a/b"
-    assert shown("http://h:port/") == "(not a URL)"

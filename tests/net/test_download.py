@@ -2,8 +2,10 @@ import errno
 import hashlib
 import io
 import os
-import resource
 import shutil
+import subprocess
+import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -300,6 +302,30 @@ def test_a_hang_in_the_middle_is_resumed(server, to, ranged):
     assert to.read_bytes() == DATA
 
 
+def test_a_killed_process_is_resumed(server, once, to, ranged):
+    server.answer = ranged(DATA, cut=200_000, hang=True)
+    program = (
+        "import sys; from pathlib import Path\n"
+        "from memruler.net.client import Client; from memruler.net.download import download\n"
+        "download(Client(), sys.argv[1], Path(sys.argv[2]))"
+    )
+    victim = subprocess.Popen([sys.executable, "-c", program, server.url, str(to)])
+    try:
+        deadline = time.monotonic() + 60
+        while not (part_of(to).exists() and part_of(to).stat().st_size):
+            assert time.monotonic() < deadline
+            assert victim.poll() is None
+            time.sleep(0.01)
+    finally:
+        victim.kill()
+        victim.wait()
+    there = part_of(to).stat().st_size
+    server.answer = ranged(DATA)
+    download(once, server.url, to, **PIN)
+    assert server.asked[-1].headers["Range"] == f"bytes={there}-"
+    assert to.read_bytes() == DATA
+
+
 def test_compressed_bytes_are_refused(server, client, to, answer):
     server.script(answer(body=DATA, headers={"Content-Encoding": "gzip"}))
     with pytest.raises(HttpError, match="compressed"):
@@ -401,6 +427,7 @@ def test_a_disk_that_fills_up_keeps_what_came(server, client, to, ranged, monkey
 
 def test_a_real_write_failure_keeps_what_came(server, client, to, ranged):
     server.answer = ranged(DATA)
+    resource = pytest.importorskip("resource")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (120_000, hard))
     try:

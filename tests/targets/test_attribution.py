@@ -55,7 +55,9 @@ def flat(items):
         ("turn", [], [(3, 7)], 3, turn_code(3, 7)),
         # not what was said, as it was said: no credit under raw
         ("fact", [3], [(3, 7)], UNATTRIBUTED, UNATTRIBUTED),
-        ("unknown", [3], [(3, 7)], UNATTRIBUTED, UNATTRIBUTED),
+        # no kind is named, and one of our turns is the only source: taken at its word
+        ("unknown", [3], [(3, 7)], 3, turn_code(3, 7)),
+        ("unknown", [3, 4], [], UNATTRIBUTED, UNATTRIBUTED),
     ],
 )
 def test_by_hand(kind, sessions, turns, session, turn):

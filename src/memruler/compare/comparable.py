@@ -1,11 +1,11 @@
 """May these two runs be compared? Every reason why not, at once."""
 
 import json
-from collections.abc import Iterator
-from typing import Any
+from collections import Counter
+from collections.abc import Iterator, Mapping
 
 from memruler.compare.fingerprint import Differences
-from memruler.compare.load import LoadedRun
+from memruler.compare.load import LoadedRun, QueryKey
 from memruler.compare.record import Difference, Reason, ReasonCode
 from memruler.errors import printable
 from memruler.model.summary import Level
@@ -25,8 +25,7 @@ _LONGEST = 60
 
 def shown(difference: Difference) -> str:
     """One difference for people: `decay_rate: 0.03 -> 0.0`."""
-    left, right = (_value(difference, "base"), _value(difference, "candidate"))
-    return f"{printable(difference.key)}: {left} -> {right}"
+    return f"{printable(difference.key)}: {_values(difference)}"
 
 
 def reasons(
@@ -50,23 +49,27 @@ def reasons(
     ]
 
 
-def _value(difference: Difference, side: str) -> str:
-    if difference.missing == side:
-        return "(absent)"
-    value: Any = getattr(difference, side)
-    return printable(json.dumps(value, ensure_ascii=False), _LONGEST)
+def _values(difference: Difference) -> str:
+    sides = (("base", difference.base), ("candidate", difference.candidate))
+    return " -> ".join(
+        "(absent)"
+        if difference.missing == side
+        else printable(json.dumps(value, ensure_ascii=False, default=str), _LONGEST)
+        for side, value in sides
+    )
 
 
 def _fingerprint(found: Differences) -> Iterator[Reason]:
     fixed = [d for d in (*found.undeclared, *found.declared) if _part(d) in _FIXED]
     for difference in fixed:
         code, hint = _FIXED[_part(difference)]
-        yield Reason(code=code, what=f"{code} differs ({shown(difference)})", hint=hint)
+        yield Reason(code=code, what=f"{difference.key} differs ({_values(difference)})", hint=hint)
     open_ = [d for d in found.undeclared if _part(d) not in _FIXED]
     for difference in open_:
         yield Reason(
             code="undeclared",
-            what=f"{shown(difference)} differs and was not declared as the change under test",
+            what=f"{difference.key} differs ({_values(difference)}) and was not declared as the "
+            "change under test",
             hint=f"repeat one run with the other's settings, or declare it: {_declare(open_)}",
         )
     for key in found.idle:
@@ -166,12 +169,13 @@ def _queries(base: LoadedRun, candidate: LoadedRun, levels: tuple[Level, ...]) -
             )
 
 
-def _why(left: Any, right: Any, unlike: set[Any]) -> list[str]:
-    counts: dict[str, int] = {}
-    for key in unlike:
-        name = "base" if key in left else "candidate"
-        reason = printable(left.get(key) or right[key], _LONGEST)
-        counts[f"left out of the {name}: {reason}"] = (
-            counts.get(f"left out of the {name}: {reason}", 0) + 1
-        )
-    return [f"{number} {reason}" for reason, number in sorted(counts.items())]
+def _why(
+    left: Mapping[QueryKey, str], right: Mapping[QueryKey, str], unlike: set[QueryKey]
+) -> list[str]:
+    counts = Counter(
+        ("base", left[key]) if key in left else ("candidate", right[key]) for key in unlike
+    )
+    return [
+        f"{number} left out of the {name}: {printable(reason, _LONGEST)}"
+        for (name, reason), number in sorted(counts.items())
+    ]

@@ -90,6 +90,11 @@ def load(path: Path) -> LoadedRun:
     manifest = folder.manifest()
     if manifest is None or not folder.has("summary.json") or not folder.has("scores.parquet"):
         raise FormatError("this run was not scored", where=path, hint=_AGAIN)
+    corpus = manifest.fingerprint.get("corpus")
+    if not isinstance(corpus, dict) or not corpus.keys() >= {"name", "version", "sha256"}:
+        raise FormatError(
+            "the manifest does not say which corpus was measured", where=path, hint="measure anew"
+        )
     try:
         summary = msgspec.json.decode(folder.read("summary.json"), type=Summary)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -94,6 +94,4 @@ def check_file(path: Path, form: Format | None = None) -> CheckReport:
             info = None
             place = str(error.where or "").removeprefix(str(path)).strip(": ")
             faults = [Fault(file=str(path), line=0, field=place, what=error.what)]
-    return CheckReport(
-        file=str(path), format=form, info=info, counts=counts, faults=tuple(faults)
-    )
+    return CheckReport(file=str(path), format=form, info=info, counts=counts, faults=tuple(faults))

@@ -9,7 +9,8 @@ from typing import Any, BinaryIO
 import msgspec
 from msgspec import inspect as types
 
-from memruler.corpora.jsonl_format import HeaderLine, InstanceLine, parse_time
+from memruler.corpora.jsonl_format import HeaderLine, InstanceLine
+from memruler.corpora.jsonl_sense import sense_faults
 from memruler.corpora.jsontext import explain
 from memruler.corpora.mismatch import Mismatch, mismatches
 from memruler.corpora.source import Source
@@ -104,7 +105,7 @@ def _line_faults(number: int, data: bytes, first_line: dict[str, int]) -> Iterat
         return
     yield from _shape_faults(data, value)
     if isinstance(value, dict):
-        yield from _sense_faults(value)
+        yield from sense_faults(value)
         name = value.get("id")
         if isinstance(name, str) and first_line.setdefault(name, number) != number:
             yield Mismatch("id", f"the instance of line {first_line[name]} has this id too")
@@ -117,79 +118,3 @@ def _shape_faults(data: bytes, value: Any) -> Iterator[Mismatch]:
     except msgspec.ValidationError as error:
         found = list(mismatches(value, _kind(InstanceLine)))
         yield from found or [Mismatch("", str(error))]
-
-
-def _sense_faults(value: dict[str, Any]) -> Iterator[Mismatch]:
-    """What types cannot say. It looks only at what has the right type.
-
-    So a faulty part hides no other fault, and is never reported twice.
-    """
-    sessions = _list(value, "sessions")
-    session_ids: dict[str, str] = {}
-    turn_ids: dict[str, str] = {}
-    query_ids: dict[str, str] = {}
-    for s, session in enumerate(sessions):
-        yield from _repeated(session, f"sessions[{s}]", session_ids)
-        yield from _bad_time(session, f"sessions[{s}]")
-        for t, turn in enumerate(_list(session, "turns")):
-            yield from _repeated(turn, f"sessions[{s}].turns[{t}]", turn_ids)
-            yield from _nul(turn, f"sessions[{s}].turns[{t}]", ("speaker", "text", "caption"))
-    for q, query in enumerate(_list(value, "queries")):
-        yield from _repeated(query, f"queries[{q}]", query_ids)
-        yield from _bad_time(query, f"queries[{q}]")
-        yield from _nul(query, f"queries[{q}]", ("text",))
-        evidence = query.get("evidence") if isinstance(query, dict) else None
-        path = f"queries[{q}].evidence"
-        for n, named in enumerate(_list(evidence, "turns")):
-            if not _known_turn(named, sessions, turn_ids):
-                yield Mismatch(f"{path}.turns[{n}]", f"there is no turn {_written(named)}")
-        for n, named in enumerate(_list(evidence, "sessions")):
-            if not _known_session(named, sessions, session_ids):
-                yield Mismatch(f"{path}.sessions[{n}]", f"there is no session {_written(named)}")
-
-
-def _list(value: Any, name: str) -> list[Any]:
-    inside = value.get(name) if isinstance(value, dict) else None
-    return inside if isinstance(inside, list) else []
-
-
-def _written(named: Any) -> str:
-    return printable(msgspec.json.encode(named).decode(), 60)
-
-
-def _repeated(value: Any, path: str, seen: dict[str, str]) -> Iterator[Mismatch]:
-    name = value.get("id") if isinstance(value, dict) else None
-    if isinstance(name, str) and seen.setdefault(name, path) != path:
-        yield Mismatch(f"{path}.id", f"{seen[name]} has this id too")
-
-
-def _bad_time(value: Any, path: str) -> Iterator[Mismatch]:
-    written = value.get("time") if isinstance(value, dict) else None
-    if isinstance(written, str):
-        try:
-            parse_time(written)
-        except (ValueError, OverflowError) as error:
-            yield Mismatch(f"{path}.time", f"no such time: {error}")
-
-
-def _nul(value: Any, path: str, names: tuple[str, ...]) -> Iterator[Mismatch]:
-    for name in names:
-        text = value.get(name) if isinstance(value, dict) else None
-        if isinstance(text, str) and "\0" in text:
-            yield Mismatch(f"{path}.{name}", "contains a NUL character, which databases cut at")
-
-
-def _known_turn(named: Any, sessions: list[Any], ids: dict[str, str]) -> bool:
-    """Whether a reference names a turn, or cannot be judged because its own type is wrong."""
-    if isinstance(named, str):
-        return named in ids or not named
-    if not isinstance(named, list) or [type(n) for n in named] != [int, int] or min(named) < 0:
-        return True
-    session, turn = map(int, named)
-    return session < len(sessions) and turn < len(_list(sessions[session], "turns"))
-
-
-def _known_session(named: Any, sessions: list[Any], ids: dict[str, str]) -> bool:
-    if isinstance(named, str):
-        return named in ids or not named
-    return type(named) is not int or named < 0 or named < len(sessions)

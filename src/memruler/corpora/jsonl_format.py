@@ -23,6 +23,7 @@ from memruler.model.corpus import (
 __all__ = [
     "POPULATIONS",
     "RULE",
+    "TIME_PATTERN",
     "AboutCorpus",
     "EvidenceLine",
     "HeaderLine",
@@ -33,6 +34,7 @@ __all__ = [
     "TurnPlace",
     "parse_time",
     "schema",
+    "schema_bytes",
     "to_instance",
 ]
 
@@ -48,13 +50,17 @@ POPULATIONS = (
     Population(name="all", rule=RULE, members="all", description="Every query."),
 )
 
+TIME_PATTERN = (
+    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
+    r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:[0-9]{2})?)?$"
+)
+
 Name = Annotated[str, Meta(min_length=1)]
 Place = Annotated[int, Meta(ge=0, description="0-based position.")]
 Time = Annotated[
     str,
     Meta(
-        pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
-        r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:[0-9]{2})?)?$",
+        pattern=TIME_PATTERN,
         description="ISO 8601: a date, or a date and time; without a zone it is taken as UTC.",
         examples=["2024-03-01", "2024-03-01T10:30", "2024-03-01T10:30:00+02:00"],
     ),
@@ -161,6 +167,11 @@ def schema() -> dict[str, Any]:
     }
 
 
+def schema_bytes() -> bytes:
+    """The schema as it is published in docs/schema/corpus.schema.json."""
+    return msgspec.json.format(msgspec.json.encode(schema()), indent=2) + b"\n"
+
+
 def parse_time(written: str) -> datetime:
     """A `Time` as a naive datetime in UTC.
 
@@ -199,7 +210,9 @@ def to_instance(position: int, line: InstanceLine) -> Instance:
         )
         for s, session in enumerate(line.sessions)
     )
-    turn_ids: dict[str, TurnRef] = {t.id: TurnRef(s.position, t.position) for s in sessions for t in s.turns if t.id}
+    turn_ids: dict[str, TurnRef] = {
+        t.id: TurnRef(s.position, t.position) for s in sessions for t in s.turns if t.id
+    }
     session_ids = {session.id: session.position for session in sessions if session.id}
     return Instance(
         position=position,

@@ -222,20 +222,24 @@ def _query(raw: _Question, where: str) -> Query:
 def _by_session(raw: _Question, labelled: tuple[TurnRef, ...], *, answerable: bool) -> Evidence:
     """Gold sessions are those named as answers, gold turns those labelled.
 
-    An id that stands twice in the haystack names both places. In the published files only
-    fillers repeat, so this decides nothing there.
+    An id that stands twice in the haystack names both places; in the published files only
+    fillers repeat, so this decides nothing there. An empty session is never gold: nothing in it
+    can be found.
     """
     named = tuple(raw.answer_session_ids)
     if not answerable:
         return Evidence(rule="session-labels", status="none_by_design", references=named)
-    there = set(raw.haystack_session_ids)
-    sessions = tuple(n for n, name in enumerate(raw.haystack_session_ids) if name in set(named))
-    unresolved = tuple(dict.fromkeys(name for name in named if name not in there))
+    there = {
+        place: name
+        for place, name in enumerate(raw.haystack_session_ids)
+        if name in named and raw.haystack_sessions[place]
+    }
+    unresolved = tuple(dict.fromkeys(name for name in named if name not in there.values()))
     return Evidence(
         rule="session-labels",
-        status="unresolved" if not sessions else "partial" if unresolved else "ok",
-        turns=labelled if sessions else (),
-        sessions=sessions,
+        status="unresolved" if not there else "partial" if unresolved else "ok",
+        turns=labelled if there else (),
+        sessions=tuple(there),
         references=named,
         unresolved=unresolved,
     )

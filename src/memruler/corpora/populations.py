@@ -90,7 +90,8 @@ def exclusion(query: Query, instance: Instance, population: Population) -> str |
         return UNANSWERABLE
     if evidence.status == "unresolved":
         return GOLD_UNRESOLVED
-    gold = set(evidence.sessions)
+    # Under any rule: a session that only another rule calls gold is no distractor.
+    gold = {session for reading in query.evidence for session in reading.sessions}
     if all(session.position in gold for session in instance.sessions if session.turns):
         return HAYSTACK_IS_EVIDENCE
     return None

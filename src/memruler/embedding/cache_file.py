@@ -25,7 +25,7 @@ _SEAL_BYTES = 8
 _SIDE_FILES = ("-wal", "-shm", "-journal")
 
 # 8 KiB holds five vectors of 384 float32 almost without a gap; 4 KiB would waste a quarter.
-# auto_vacuum must be set before the first table, or an eviction could not shrink the file.
+# auto_vacuum must be set before anything is read, or an eviction could not shrink the file.
 _NEW_FILE = "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL;"
 # trusted_schema and cell_size_check: the file may have been prepared by somebody else.
 # NORMAL: a power cut may cost the last commits, never the file.
@@ -132,7 +132,7 @@ class CacheFile:
             raise
 
     def _prepare(self, embedder: str | None) -> None:
-        self._db.executescript(_EVERY_TIME)
+        self._db.executescript(_NEW_FILE + _EVERY_TIME)
         if self._number("PRAGMA application_id") != _APPLICATION_ID:
             self._create(embedder)
         # Refused while another process is in the file; it is as safe without, and the next
@@ -141,7 +141,6 @@ class CacheFile:
             self._db.execute("PRAGMA journal_mode = WAL").fetchone()
 
     def _create(self, embedder: str | None) -> None:
-        self._db.executescript(_NEW_FILE)
         with self._write():
             # Asked again inside: another process may just have made it.
             if self._number("PRAGMA application_id") == _APPLICATION_ID:
@@ -240,8 +239,8 @@ class CacheFile:
             ids = self._db.execute(_OLDEST, (count,)).fetchall()
             self._db.executemany("DELETE FROM vectors WHERE id = ?", ids)
             self._db.executemany("DELETE FROM recency WHERE id = ?", ids)
-        self._db.execute("PRAGMA incremental_vacuum").fetchall()
-        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        # As a script: `execute` takes one step of it, and one step frees one page.
+        self._db.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE);")
         return self.live_bytes()
 
     def check(self) -> tuple[int, int]:

@@ -56,6 +56,15 @@ class Evicted(NamedTuple):
     bytes_left: int
 
 
+class _Age(NamedTuple):
+    """Rows of one file that were last used in the same hour."""
+
+    hour: int
+    path: Path
+    rows: int
+    bytes_a_row: float
+
+
 class FileReport(msgspec.Struct, frozen=True, kw_only=True):
     """One file of vectors.
 
@@ -151,29 +160,44 @@ def evict(folder: Path, limit: int) -> Evicted:
     for path, match in _files(folder):
         if match["aside"]:
             path.unlink(missing_ok=True)
-    files = [path for path, match in _files(folder) if not match["aside"]]
-    queue: list[tuple[int, Path, int, float]] = []  # hour, file, rows, bytes a row
-    left = 0
-    for path in files:
+    removed = 0
+    while True:
+        ages, used = _ages(folder)
+        doomed = _oldest(ages, used - limit)
+        for path, rows in doomed.items():
+            _tried(path, partial(CacheFile.remove_oldest, count=rows))
+            removed += rows
+        # Pages are freed whole, so the first round may fall short by a few rows.
+        after = _ages(folder)[1]
+        if after <= limit or after >= used:
+            return Evicted(removed, after)
+
+
+def _ages(folder: Path) -> tuple[list[_Age], int]:
+    """The rows of all usable files by their last use, and the bytes they take."""
+    ages: list[_Age] = []
+    used = 0
+    for path, match in _files(folder):
+        if match["aside"]:
+            continue
         state = _tried(path, lambda file: (file.live_bytes(), file.count(), file.ages()))
         if state is not None:
-            live, rows, ages = state
-            queue += [(hour, path, count, live / rows) for hour, count in ages]
-            left += live
-    doomed = dict.fromkeys(files, 0)
-    for _, path, count, each in sorted(queue):
-        if left <= limit:
+            live, rows, hours = state
+            ages += [_Age(hour, path, count, live / rows) for hour, count in hours]
+            used += live
+    return ages, used
+
+
+def _oldest(ages: list[_Age], excess: int) -> dict[Path, int]:
+    """How many of each file's oldest rows hold `excess` bytes together."""
+    doomed: dict[Path, int] = {}
+    for age in sorted(ages):
+        if excess <= 0:
             break
-        rows = min(count, math.ceil((left - limit) / each))
-        doomed[path] += rows
-        left -= int(rows * each)
-    removed = left = 0
-    for path, rows in doomed.items():
-        after = _tried(path, partial(CacheFile.remove_oldest, count=rows))
-        if after is not None:
-            removed += rows
-            left += after
-    return Evicted(removed, left)
+        rows = min(age.rows, math.ceil(excess / age.bytes_a_row))
+        doomed[age.path] = doomed.get(age.path, 0) + rows
+        excess -= int(rows * age.bytes_a_row)
+    return doomed
 
 
 def reports(folder: Path, *, check: bool = False) -> list[FileReport]:

@@ -160,7 +160,7 @@ class CheckedEmbedder:
                 f" {expected[0]} float32 vectors of {expected[1]} numbers were due",
                 hint=_HINT,
             )
-        finite: NDArray[np.bool_] = np.isfinite(vectors).all(axis=1)
+        finite: NDArray[np.bool_] = np.logical_and.reduce(np.isfinite(vectors), axis=1)
         sound = finite & vectors.any(axis=1)
         if not sound.all():
             at = int(np.argmin(sound))

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import Any, NamedTuple, Self, TypeVar
 
 import httpx2
@@ -12,9 +11,10 @@ import stamina
 
 from memruler import __version__
 from memruler.net.errors import HttpError
-from memruler.net.retry import RETRIES, Budget, retry_after
+from memruler.net.faults import SECRET_HEADERS, Hide, failure, refusal, shown
+from memruler.net.retry import RETRIES, Budget
 
-__all__ = ["TIMEOUT", "Client", "Reply", "shown"]
+__all__ = ["TIMEOUT", "Client", "Reply"]
 
 # Without a handler of its own, stamina's log of each retry would reach a person's terminal.
 logging.getLogger("stamina").addHandler(logging.NullHandler())
@@ -24,10 +24,6 @@ TIMEOUT = httpx2.Timeout(60.0, connect=10.0)
 
 _REDIRECTS = 5
 _LARGEST = 64 * 1024 * 1024
-_START_OF_BODY = 300
-_READ_OF_BODY = 4096  # more than is shown, so that a secret is seen whole and hidden
-_SECRET_HEADERS = ("authorization", "proxy-authorization", "cookie", "x-api-key", "api-key")
-_SHORTEST_SECRET = 4  # replacing shorter texts would only garble the message
 
 T = TypeVar("T")
 
@@ -183,17 +179,17 @@ class Client:
         except httpx2.InvalidURL as error:
             raise HttpError(f"not a URL: {error}", hint="check the address") from error
         _check_scheme(request)
-        hide = _Hide(request)
+        hide = Hide(request)
         try:
             response = self._follow(request)
             try:
                 if not response.is_success:
-                    raise _refusal(response, hide)
+                    raise refusal(response, hide)
                 yield response
             finally:
                 response.close()
         except httpx2.RequestError as error:
-            raise _failure(error, url, hide) from error
+            raise failure(error, url, hide) from error
 
     def _follow(self, request: httpx2.Request) -> httpx2.Response:
         """Send, following redirects by hand: the library would go from https to http."""
@@ -206,31 +202,6 @@ class Client:
         raise HttpError(
             f"more than {self._redirects} redirects", where=shown(request.url), hint="try later"
         )
-
-
-class _Hide:
-    """Replaces the secrets of a request in a text that may quote it."""
-
-    def __init__(self, request: httpx2.Request) -> None:
-        values = [request.headers[name] for name in _SECRET_HEADERS if name in request.headers]
-        words = [word for value in values for word in (value, *value.split())]
-        words.append(request.url.password or "")
-        # Longest first, so that no secret survives as the rest of a shorter one.
-        self._words = sorted((w for w in words if len(w) >= _SHORTEST_SECRET), key=len)[::-1]
-
-    def __call__(self, text: str) -> str:
-        for word in self._words:
-            text = text.replace(word, "***")
-        return text
-
-
-def shown(url: httpx2.URL | str) -> str:
-    """A URL as it may stand in a message: without user, password, query (signed) and fragment."""
-    try:
-        parsed = httpx2.URL(url)
-    except httpx2.InvalidURL:
-        return "(not a URL)"
-    return f"{parsed.scheme}://{parsed.netloc.decode('ascii', 'replace')}{parsed.path}"
 
 
 def _check_scheme(request: httpx2.Request) -> None:
@@ -253,55 +224,6 @@ def _redirected(request: httpx2.Request, response: httpx2.Response) -> httpx2.Re
         )
     _check_scheme(following)
     if following.url.origin != request.url.origin:
-        for name in _SECRET_HEADERS:
+        for name in SECRET_HEADERS:
             following.headers.pop(name, None)
     return following
-
-
-def _refusal(response: httpx2.Response, hide: _Hide) -> HttpError:
-    """The error for an answer without 2xx, with the start of its body."""
-    status = response.status_code
-    start = bytearray()
-    try:
-        for chunk in response.iter_bytes():
-            start += chunk
-            if len(start) >= _READ_OF_BODY:
-                break
-    except httpx2.RequestError:
-        start += b" (the rest is missing)"
-    said = " ".join(hide(start[:_READ_OF_BODY].decode("utf-8", "replace")).split())[:_START_OF_BODY]
-    limited, broken = status == httpx2.codes.TOO_MANY_REQUESTS, httpx2.codes.is_server_error(status)
-    return HttpError(
-        f"the server answered {status} {hide(response.reason_phrase)}"
-        + (f": {said}" if said else ""),
-        where=shown(response.url),
-        hint="try again later" if limited or broken else "check the address and your access to it",
-        status=status,
-        transient=limited or broken,
-        retry_after=(
-            retry_after(response.headers.get("Retry-After"), datetime.now(UTC)) if limited else None
-        ),
-    )
-
-
-def _failure(error: httpx2.RequestError, url: str, hide: _Hide) -> HttpError:
-    """The error for an answer that did not come, or broke off."""
-    try:
-        where = shown(error.request.url)  # after redirects
-    except RuntimeError:
-        where = shown(url)
-    if isinstance(error, httpx2.TimeoutException):
-        what = f"no answer in time ({type(error).__name__})"
-    elif isinstance(error, httpx2.ConnectError | httpx2.ProxyError):
-        what = f"cannot connect: {hide(str(error))}"
-    elif isinstance(error, httpx2.LocalProtocolError):
-        what = "the request is not valid HTTP"  # its text quotes header values
-    else:
-        what = f"the connection broke: {hide(str(error)) or type(error).__name__}"
-    permanent = (httpx2.UnsupportedProtocol, httpx2.LocalProtocolError, httpx2.DecodingError)
-    return HttpError(
-        what,
-        where=where,
-        hint="check the network and try again",
-        transient=isinstance(error, httpx2.TransportError) and not isinstance(error, permanent),
-    )

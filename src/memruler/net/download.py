@@ -20,8 +20,9 @@ import httpx2
 import msgspec
 
 from memruler.errors import ChecksumError, InstrumentError, MemrulerError
-from memruler.net.client import Client, shown
+from memruler.net.client import Client
 from memruler.net.errors import HttpError
+from memruler.net.faults import shown
 from memruler.store.anchor import anchor
 from memruler.store.faults import explained
 from memruler.store.safe import make_dir, open_append, read_bytes, write_atomic
@@ -278,5 +279,5 @@ def _check_room(path: Path, needed: int) -> None:
         raise InstrumentError(
             f"not enough room on the disk: {needed} bytes are still to come, {free} are free",
             where=path.parent,
-            hint="free some space, or set MEMRULER_CACHE to a folder on another disk",
+            hint="free some space, or choose a folder on another disk",
         )

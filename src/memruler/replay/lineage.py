@@ -15,8 +15,8 @@ class LineageBook:
     """Numbers the items of one instance and remembers where each came from.
 
     Items that the system exports come first, in its order; an item known only from a hit is
-    added when it is first seen. A source key that memruler did not give out resolves to nothing:
-    unknown is unknown, never guessed.
+    added when it is first seen. An item with a source key that memruler did not give out comes
+    from nowhere: unknown is unknown, never guessed.
 
     Args:
         positions: The keys that were given out, and what they stand for.
@@ -69,9 +69,13 @@ class LineageBook:
         return len(text) if text is not None else 0
 
     def _add(self, sources: Sequence[str], **known: Any) -> int:
-        refs = {self._positions[key] for key in sources if key in self._positions}
+        known_keys = all(key in self._positions for key in sources)
+        # One source out of several that resolves would make a mixture look like a single turn.
+        refs = {self._positions[key] for key in sources} if known_keys else set()
         row = self._rows[known["id"]] = len(self.records)
         sessions = tuple(sorted({ref.session for ref in refs}))
-        turns = tuple(sorted((ref.session, ref.turn) for ref in refs if ref.turn >= 0))
+        # An item of a whole session does not come from one of its turns.
+        whole = any(ref.turn < 0 for ref in refs)
+        turns = () if whole else tuple(sorted((ref.session, ref.turn) for ref in refs))
         self.records.append(ItemRecord(item=row, sessions=sessions, turns=turns, **known))
         return row

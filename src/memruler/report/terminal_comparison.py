@@ -69,7 +69,7 @@ def _headline(comparison: Comparison, console: Console) -> None:
     console.print(line)
     same = head.counted - head.wins - head.losses
     moves = (
-        f"{head.wins} better, {head.losses} worse, {same} the same; {head.counted} of {head.of} "
+        f"better {head.wins}, worse {head.losses}, the same {same}; {head.counted} of {head.of} "
         f"measured, {comparison.clusters} clusters, {comparison.population.name}"
     )
     facts(

@@ -3,20 +3,20 @@
 import msgspec
 
 from memruler.errors import FormatError
-from memruler.model.summary import Summary, Timing
+from memruler.model.summary import Summary
 from memruler.report.document import ReportDocument, encode
 from memruler.report.markdown import markdown_run
+from memruler.scoring.timing import timing
 from memruler.store.folder import RunFolder
 
 __all__ = ["write_report"]
 
 
-def write_report(folder: RunFolder, timing: Timing) -> ReportDocument:
+def write_report(folder: RunFolder) -> ReportDocument:
     """Write `report.json` and `report.md` of a sealed and scored run.
 
     Args:
         folder: The claimed run folder.
-        timing: Its wall times.
 
     Raises:
         FormatError: The run was not scored.
@@ -28,7 +28,7 @@ def write_report(folder: RunFolder, timing: Timing) -> ReportDocument:
             "this run was not scored", where=folder.path, hint="score it before its report"
         )
     summary = msgspec.json.decode(folder.read("summary.json"), type=Summary)
-    document = ReportDocument(manifest=manifest, summary=summary, timing=timing)
+    document = ReportDocument(manifest=manifest, summary=summary, timing=timing(folder))
     folder.write("report.json", encode(document))
     folder.write("report.md", markdown_run(document).encode())
     return document

@@ -42,7 +42,8 @@ def array_of(kind: pa.DataType, values: Sequence[Any]) -> Array:
         ends = np.zeros(len(values) + 1, np.int32)
         np.cumsum(np.fromiter(map(len, values), np.int32, len(values)), out=ends[1:])
         flat = array_of(kind.value_type, list(chain.from_iterable(values)))
-        lists: Array = pa.ListArray.from_arrays(pa.array(ends), flat, type=kind)
+        offsets = pa.array(ends, pa.int32())
+        lists: Array = pa.ListArray.from_arrays(offsets, flat, type=kind)
         return lists
     if isinstance(kind, pa.StructType):
         fields = list(kind)

@@ -26,6 +26,10 @@ _ROW_GROUP_BYTES: Final = 32 * 1024 * 1024
 """A row group ends early at so many bytes of journal, so that long texts never pile up."""
 
 
+_STAGE: Final = ROW_GROUP // 16
+"""Rows are Python objects only so far: the collector of garbage walks over all that are alive."""
+
+
 class _Table:
     """One table being written, a row group at a time."""
 
@@ -33,21 +37,32 @@ class _Table:
         self._writer = writer
         self._schema = schema
         self._rows: list[tuple[Any, ...]] = []
-        self._bytes = 0
+        self._staged: list[pa.RecordBatch] = []
+        self._staged_rows = self._bytes = 0
 
     def add(self, size: int, *values: Any) -> None:
         """Add a row that took `size` bytes in the journal, its values in the schema's order."""
         self._rows.append(values)
         self._bytes += size
-        if len(self._rows) >= ROW_GROUP or self._bytes >= _ROW_GROUP_BYTES:
-            self.flush()
+        if len(self._rows) == _STAGE or self._bytes >= _ROW_GROUP_BYTES:
+            self._stage()
+            if self._staged_rows >= ROW_GROUP or self._bytes >= _ROW_GROUP_BYTES:
+                self.flush()
+
+    def _stage(self) -> None:
+        if self._rows:
+            self._staged.append(batch_of(self._schema, self._rows))
+            self._staged_rows += len(self._rows)
+            self._rows.clear()
 
     def flush(self) -> None:
         """Write what was added as a row group."""
-        if self._rows:
-            self._writer.write_batch(batch_of(self._schema, self._rows))
-            self._rows.clear()
-            self._bytes = 0
+        self._stage()
+        if self._staged:
+            table = pa.Table.from_batches(self._staged)
+            self._writer.write_table(table, row_group_size=ROW_GROUP)
+            self._staged.clear()
+            self._staged_rows = self._bytes = 0
 
 
 class _Sealing:

@@ -42,8 +42,11 @@ PADDING: Final = -2
 _TURN_BITS: Final = 32
 _SESSION_LIMIT: Final = 2**31  # keeps session << 32 within a signed 64-bit number
 
-# Which kinds of item a target admits. Raw: what was said, stored as it was said.
-_ADMITS: Mapping[str, frozenset[str]] = MappingProxyType({"raw": frozenset({"turn", "session"})})
+# Which kinds of item a target admits. Raw: what was said, stored as it was said; a system that
+# names no kind but names one of our units as the only source is taken at its word.
+_ADMITS: Mapping[str, frozenset[str]] = MappingProxyType(
+    {"raw": frozenset({"turn", "session", "unknown"})}
+)
 
 TARGETS: Final = tuple(_ADMITS)
 """Names of the targets."""

@@ -1,0 +1,111 @@
+"""`memruler cache`: what the cache of vectors holds, whether it is sound, and how to shrink it."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from memruler.errors import InstrumentError, printable
+
+if TYPE_CHECKING:  # at run time only when a verb is called: --help needs no SQLite
+    from memruler.embedding.cache_folder import FileReport
+
+__all__ = ["command"]
+
+_HEADINGS = ("embedder", "pooling", "dims", "vectors", "size", "file")
+_AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+
+
+@click.group(name="cache")
+def command() -> None:
+    """Look after the cache of vectors.
+
+    It is in the folder MEMRULER_CACHE names, else in the platform's own, and holds up to
+    MEMRULER_CACHE_MAX bytes (2GiB by default); the least recently used vectors make room.
+    Everything in it can be computed again.
+    """
+
+
+@command.command(name="info")
+@_AS_JSON
+def _info(*, as_json: bool) -> None:
+    """List the embedders whose vectors are kept, with their number and size."""
+    _show(check=False, as_json=as_json)
+
+
+@command.command(name="verify")
+@_AS_JSON
+def _verify(*, as_json: bool) -> None:
+    """Read every vector and hold it against its seal; exit code 3 if something is broken."""
+    files = _show(check=True, as_json=as_json)
+    broken = sum(file.broken or 0 for file in files)
+    unusable = sum(file.problem is not None for file in files)
+    if broken or unusable:
+        raise InstrumentError(
+            f"{broken} broken vectors and {unusable} unusable files in the cache",
+            hint="a run embeds these texts again by itself; `memruler cache clear` removes all",
+        )
+
+
+@command.command(name="evict")
+@click.option(
+    "--max-size", required=True, metavar="SIZE", help="Bytes to keep, like 500MB or 2GiB."
+)
+def _evict(max_size: str) -> None:
+    """Remove the least recently used vectors of all embedders until the rest fits."""
+    from memruler.embedding import cache_folder  # noqa: PLC0415 - --help needs no SQLite
+
+    done = cache_folder.evict(cache_folder.vectors_dir(), cache_folder.parse_size(max_size))
+    click.echo(f"removed {done.rows} vectors; {_size(done.bytes_left)} in use")
+
+
+@command.command(name="clear")
+def _clear() -> None:
+    """Remove all vectors; what other processes have open is emptied."""
+    from memruler.embedding import cache_folder  # noqa: PLC0415 - --help needs no SQLite
+
+    click.echo(f"removed {cache_folder.clear(cache_folder.vectors_dir())} vectors")
+
+
+def _show(*, check: bool, as_json: bool) -> "list[FileReport]":
+    import msgspec  # noqa: PLC0415 - --help needs none of it
+
+    from memruler.embedding import cache_folder  # noqa: PLC0415
+
+    folder, limit = cache_folder.vectors_dir(), cache_folder.cache_limit()
+    files = cache_folder.reports(folder, check=check)
+    total = sum(file.bytes for file in files)
+    if as_json:
+        everything = {"folder": str(folder), "bytes": total, "limit": limit, "files": files}
+        click.echo(msgspec.json.format(msgspec.json.encode(everything)).decode())
+        return files
+    if files:
+        lines = [_HEADINGS, *(_line(file) for file in files)]
+        widths = [max(len(line[at]) for line in lines) for at in range(len(_HEADINGS))]
+        for line in lines:
+            cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+            click.echo("  ".join(cells).rstrip())
+    for file in files:
+        if file.problem is not None:
+            click.echo(f"{file.file}: {printable(file.problem)}")
+        elif file.broken:
+            click.echo(f"{file.file}: {file.broken} broken vectors")
+    click.echo(f"{_size(total)} of {_size(limit)} in {printable(folder)}")
+    return files
+
+
+def _line(file: "FileReport") -> tuple[str, ...]:
+    about = file.embedder or {}
+    return (
+        printable(about.get("model", "unknown"), 60),
+        printable(about.get("pooling", "-"), 30),
+        printable(about.get("dimension", "-"), 10),
+        "-" if file.vectors is None else str(file.vectors),
+        _size(file.bytes),
+        file.file,
+    )
+
+
+def _size(count: int) -> str:
+    from memruler.cli.list import human_size  # noqa: PLC0415 - --help needs none of it
+
+    return human_size(count)

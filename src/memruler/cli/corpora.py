@@ -1,0 +1,111 @@
+"""`memruler corpora`: check a corpus file, generate a synthetic one, print the format's schema."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+import msgspec
+
+if TYPE_CHECKING:  # --help needs no corpora
+    from memruler.corpora.checking import CheckReport
+
+__all__ = ["command"]
+
+_FAULTY = 2
+
+
+@click.group(name="corpora")
+def command() -> None:
+    """Check a corpus file of your own, or generate a synthetic one."""
+
+
+@command.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["auto", "jsonl", "locomo", "longmemeval"]),
+    default="auto",
+    show_default=True,
+    help="What to read FILE as; auto tells by how it begins.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@click.pass_context
+def check(
+    ctx: click.Context,
+    file: Path,
+    form: Literal["auto", "jsonl", "locomo", "longmemeval"],
+    *,
+    as_json: bool,
+) -> None:
+    """Read FILE as a corpus and say what is in it, or everything that is wrong with it.
+
+    Exit code 2 when anything is wrong.
+    """
+    from memruler.corpora.checking import check_file  # noqa: PLC0415 - late, as in every verb
+
+    report = check_file(file, None if form == "auto" else form)
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(report)).decode())
+    else:
+        for fault in report.faults:
+            click.echo(str(fault))
+        for line in _told(report):
+            click.echo(line)
+    if report.faults:
+        noun = "fault" if len(report.faults) == 1 else "faults"
+        click.echo(f"memruler: {len(report.faults)} {noun} in {file}", err=True)
+        ctx.exit(_FAULTY)
+
+
+def _told(report: "CheckReport") -> list[str]:
+    info, counts = report.info, report.counts
+    if info is None or counts is None:
+        return []
+    lines = [
+        f"read as    {report.format} ({info.tier}, version {info.version}, licence {info.licence})",
+        f"sha256     {info.sha256}",
+        f"instances  {counts.instances:,}",
+        f"sessions   {counts.sessions:,} ({counts.empty_sessions:,} without a turn)",
+        f"turns      {counts.turns:,}",
+        f"queries    {counts.queries:,}",
+    ]
+    for one in counts.populations:
+        lines.append(f"population {one.name} (evidence rule {one.rule})")
+        lines.append(f"  measurable {one.measurable:,} of {one.members:,} members")
+        if one.partial:
+            lines.append(f"    with some of their references unresolved: {one.partial:,}")
+        lines += [f"  left out   {number:,} {reason}" for reason, number in one.excluded.items()]
+    return lines + [f"note: {note}" for note in info.notes]
+
+
+@command.command()
+@click.option(
+    "--out", type=click.Path(path_type=Path), required=True, help="The file to write or replace."
+)
+@click.option("--instances", default=4, show_default=True, help="Conversations.")
+@click.option("--sessions", default=12, show_default=True, help="Sessions of each; 5 or more.")
+@click.option("--seed", default=7, show_default=True, help="The same seed gives the same bytes.")
+def generate(*, out: Path, instances: int, sessions: int, seed: int) -> None:
+    """Write a synthetic corpus as a jsonl file.
+
+    LongMemEval-S has the size of `--instances 500 --sessions 48`. Measure it with
+    `memruler retrieval jsonl --path FILE`.
+    """
+    from memruler.corpora.synthetic import SyntheticCorpus  # noqa: PLC0415 - late
+    from memruler.store.safe import atomic_file  # noqa: PLC0415 - late
+
+    corpus = SyntheticCorpus(seed, instances, sessions)
+    with atomic_file(out) as file:
+        for line in corpus.lines():
+            file.write(line)
+    click.echo(f"memruler: wrote {instances} x {sessions} sessions, seed {seed}", err=True)
+    click.echo(str(out))
+
+
+@command.command()
+def schema() -> None:
+    """Print the JSON Schema that every line of a jsonl corpus satisfies."""
+    from memruler.corpora.jsonl_format import schema_bytes  # noqa: PLC0415 - late
+
+    click.echo(schema_bytes().decode(), nl=False)

@@ -1,0 +1,126 @@
+"""What the types of the corpus format cannot say: ids that repeat, references into nothing."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from memruler.corpora.jsonl_format import TIME_PATTERN, parse_time
+from memruler.corpora.mismatch import Mismatch
+from memruler.errors import printable
+
+__all__ = ["sense_faults"]
+
+_SHOWN = 60
+
+
+def sense_faults(value: dict[str, Any]) -> Iterator[Mismatch]:
+    """Yield the faults of one decoded line that its types do not show.
+
+    Only what has the right type is looked at, so a faulty part hides no other fault and is never
+    reported twice.
+
+    Args:
+        value: A decoded line that should be an instance.
+    """
+    haystack = _Haystack()
+    for s, session in enumerate(_list(value, "sessions")):
+        yield from haystack.add(session, f"sessions[{s}]")
+    query_ids: dict[str, str] = {}
+    for q, query in enumerate(_list(value, "queries")):
+        path = f"queries[{q}]"
+        yield from _repeated(query, path, query_ids)
+        yield from _bad_time(query, path)
+        yield from _nul(query, path, ("text",))
+        evidence = query.get("evidence") if isinstance(query, dict) else None
+        for n, named in enumerate(_list(evidence, "turns")):
+            if what := haystack.turn_fault(named):
+                yield Mismatch(f"{path}.evidence.turns[{n}]", what)
+        for n, named in enumerate(_list(evidence, "sessions")):
+            if what := haystack.session_fault(named):
+                yield Mismatch(f"{path}.evidence.sessions[{n}]", what)
+
+
+class _Haystack:
+    """What can be referred to in one instance.
+
+    Attributes:
+        sizes: Turns of each session; None when its `turns` are no list.
+        sessions: Session id to the path of the first that has it.
+        turns: Turn id likewise.
+        places: Session id to the position of the first.
+    """
+
+    def __init__(self) -> None:
+        self.sizes: list[int | None] = []
+        self.sessions: dict[str, str] = {}
+        self.turns: dict[str, str] = {}
+        self.places: dict[str, int] = {}
+
+    def add(self, session: Any, path: str) -> Iterator[Mismatch]:
+        """Take in the next session, yielding its faults."""
+        yield from _repeated(session, path, self.sessions)
+        yield from _bad_time(session, path)
+        if isinstance(session, dict) and isinstance(session.get("id"), str):
+            self.places.setdefault(session["id"], len(self.sizes))
+        known = isinstance(session, dict) and isinstance(session.get("turns"), list)
+        self.sizes.append(len(session["turns"]) if known else None)
+        for t, turn in enumerate(_list(session, "turns")):
+            yield from _repeated(turn, f"{path}.turns[{t}]", self.turns)
+            yield from _nul(turn, f"{path}.turns[{t}]", ("speaker", "text", "caption"))
+
+    def turn_fault(self, named: Any) -> str | None:
+        """What is wrong with a reference to a turn."""
+        if isinstance(named, str):
+            unknown = bool(named) and named not in self.turns
+        elif isinstance(named, list) and [type(n) for n in named] == [int, int]:
+            session, turn = named
+            size = self.sizes[session] if 0 <= session < len(self.sizes) else 0
+            unknown = session >= 0 and turn >= 0 and size is not None and turn >= size
+        else:
+            return None
+        return f"there is no turn {_written(named)}" if unknown else None
+
+    def session_fault(self, named: Any) -> str | None:
+        """What is wrong with a reference to a session."""
+        if isinstance(named, str):
+            place = self.places.get(named, len(self.sizes)) if named else -1
+        else:
+            place = named if type(named) is int else -1
+        if place < 0:
+            return None  # a fault of type
+        if place >= len(self.sizes):
+            return f"there is no session {_written(named)}"
+        return "has no turn, so nothing can find it" if self.sizes[place] == 0 else None
+
+
+def _list(value: Any, name: str) -> list[Any]:
+    inside = value.get(name) if isinstance(value, dict) else None
+    return inside if isinstance(inside, list) else []
+
+
+def _written(named: Any) -> str:
+    return printable(msgspec.json.encode(named).decode(), _SHOWN)
+
+
+def _repeated(value: Any, path: str, seen: dict[str, str]) -> Iterator[Mismatch]:
+    name = value.get("id") if isinstance(value, dict) else None
+    if isinstance(name, str) and seen.setdefault(name, path) != path:
+        yield Mismatch(f"{path}.id", f"{seen[name]} has this id too")
+
+
+def _bad_time(value: Any, path: str) -> Iterator[Mismatch]:
+    written = value.get("time") if isinstance(value, dict) else None
+    if isinstance(written, str) and re.search(TIME_PATTERN, written):
+        try:
+            parse_time(written)
+        except (ValueError, OverflowError) as error:
+            yield Mismatch(f"{path}.time", f"no such time: {error}")
+
+
+def _nul(value: Any, path: str, names: tuple[str, ...]) -> Iterator[Mismatch]:
+    for name in names:
+        text = value.get(name) if isinstance(value, dict) else None
+        if isinstance(text, str) and "\0" in text:
+            yield Mismatch(f"{path}.{name}", "contains a NUL character, which databases cut at")

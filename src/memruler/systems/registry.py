@@ -1,0 +1,80 @@
+"""From the name of a system to the system."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from memruler.errors import UsageError
+from memruler.model.system import MemorySystem
+from memruler.plugins import PluginTable
+from memruler.systems.arguments import constructor_arguments
+from memruler.systems.builtin.settings import PRESETS
+from memruler.systems.guard import Guard, GuardedSystem, missing_methods
+from memruler.systems.source import Source, load_class, source_of
+
+__all__ = ["BUILTIN", "SYSTEMS", "OpenedSystem", "open_system"]
+
+BUILTIN = "builtin:"
+
+SYSTEMS = PluginTable(
+    "memory system",
+    "memruler.systems",
+    {f"{BUILTIN}{preset}": "memruler.systems.builtin.system:build" for preset in PRESETS},
+)
+"""Every system known by name."""
+
+
+class OpenedSystem(msgspec.Struct, frozen=True, kw_only=True):
+    """A system that is ready to be measured.
+
+    Attributes:
+        chosen: Its settings that the person set, by dotted key, with the value in force.
+        defaulted: Its other settings.
+    """
+
+    system: MemorySystem
+    chosen: dict[str, Any]
+    defaulted: dict[str, Any]
+
+
+def open_system(name: str, settings: Mapping[str, str]) -> OpenedSystem:
+    """Open a system by name.
+
+    Args:
+        name: `builtin:PRESET`, the name of a plug-in, or `path/to/file.py:Class`.
+        settings: Setting to its value as typed.
+
+    Raises:
+        UsageError: An unknown name or setting, a value that is not allowed, a file or class that
+            is not there, or a class that is no memory system.
+        SystemUnderTestError: The system's own code failed while it was loaded.
+        InstrumentError: A part that the system needs (an embedder) cannot be loaded.
+    """
+    if name.endswith(".py"):
+        raise UsageError("a file needs the name of its class", where=name, hint=f"{name}:Class")
+    path, colon, attribute = name.rpartition(":")
+    if colon and path.endswith(".py"):
+        return _foreign(load_class(Path(path), attribute), attribute, settings)
+    loaded = SYSTEMS.load(name)
+    if name.startswith(BUILTIN):
+        system, chosen, defaulted = loaded(name.removeprefix(BUILTIN), settings)
+        return OpenedSystem(system=system, chosen=chosen, defaulted=defaulted)
+    return _foreign(source_of(loaded, name), name, settings)
+
+
+def _foreign(source: Source, name: str, settings: Mapping[str, str]) -> OpenedSystem:
+    chosen, defaulted = constructor_arguments(source.factory, settings, name)
+    guard = Guard(source.file)
+    with guard(f"{name}()"):
+        system = source.factory(**chosen)
+    lacking = missing_methods(system, MemorySystem)
+    if lacking:
+        raise UsageError(
+            f"{name} is no memory system: it has no {', '.join(lacking)}",
+            where=source.file,
+            hint="a memory system has identity and open; docs/systems.md has an example",
+        )
+    guarded = GuardedSystem(system, guard, source.digest, {**defaulted, **chosen})
+    return OpenedSystem(system=guarded, chosen=chosen, defaulted=defaulted)
