@@ -259,9 +259,9 @@ def manifest(stem: str, changes: dict[str, Any], fields: dict[str, Any]) -> Mani
         tool={"version": "0.1.0", "source_sha256": "a" * 64, "commit": "b" * 40, "dirty": False},
         machine={"system": "Linux", "cores": 2},
         packages={"python": "3.11.7", "numpy": "2.4.6"},
-        clock=datetime(2026, 1, 2, 3, 4, 5),  # noqa: DTZ001 - naive UTC by design
-        started=datetime(2026, 1, 2, 3, 4, 5),  # noqa: DTZ001
-        finished=datetime(2026, 1, 2, 3, 5, 5),  # noqa: DTZ001
+        clock=datetime(2026, 1, 2, 3, 4, 5),
+        started=datetime(2026, 1, 2, 3, 4, 5),
+        finished=datetime(2026, 1, 2, 3, 5, 5),
         counts={"instances": 2, "sessions": 10, "turns": 100, "queries": 5},
         span_days=(10.0, 20.5),
         determinism=Determinism(instance="conv-1", queries=3, identical=3),

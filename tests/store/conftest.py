@@ -44,7 +44,7 @@ def make_records(instance: int, items: int = 3, queries: int = 2, took: float = 
             family=None if query else "f",
             evidence=(gold, none) if query else (none,),
             excluded="unanswerable by design" if query else None,
-            time=datetime(2023, 5, 1, 12, 30, 0, 250) if query else None,  # noqa: DTZ001 (naive)
+            time=datetime(2023, 5, 1, 12, 30, 0, 250) if query else None,
         )
         for query in range(queries)
     ]
@@ -97,8 +97,8 @@ def make_manifest(stem: str, *, sealed: bool = False) -> Manifest:
         tool={"version": "0"},
         machine={},
         packages={},
-        clock=datetime(2024, 1, 1),  # noqa: DTZ001 (times are naive UTC)
-        started=datetime(2024, 1, 1),  # noqa: DTZ001
+        clock=datetime(2024, 1, 1),
+        started=datetime(2024, 1, 1),
     )
 
 
@@ -109,16 +109,16 @@ def add_instance(journal: Journal, records: Records) -> None:
     journal.commit()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def records() -> Callable[..., Records]:
     return make_records
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def manifest() -> Callable[..., Manifest]:
     return make_manifest
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def add() -> Callable[[Journal, Records], None]:
     return add_instance

@@ -68,7 +68,6 @@ def command(
     from memruler.report.terminal import print_run  # noqa: PLC0415
     from memruler.report.write import write_report  # noqa: PLC0415
     from memruler.scoring.score import score  # noqa: PLC0415
-    from memruler.scoring.timing import timing  # noqa: PLC0415
     from memruler.store.folder import RunFolder  # noqa: PLC0415
 
     depths = parse_cutoffs(cutoffs)
@@ -81,7 +80,7 @@ def command(
         with progress(plan.settings.instances) as tick:
             measure(plan, folder, tick)
         score(folder, depths)
-        document = write_report(folder, timing(folder))
+        document = write_report(folder)
     if as_json:
         click.echo(encode(document))
     else:

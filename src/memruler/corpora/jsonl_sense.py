@@ -33,6 +33,8 @@ def sense_faults(value: dict[str, Any]) -> Iterator[Mismatch]:
         yield from _repeated(query, path, query_ids)
         yield from _bad_time(query, path)
         yield from _nul(query, path, ("text",))
+        if not isinstance(value.get("sessions"), list):
+            continue  # nobody knows what could be referred to
         evidence = query.get("evidence") if isinstance(query, dict) else None
         for n, named in enumerate(_list(evidence, "turns")):
             if what := haystack.turn_fault(named):
@@ -73,7 +75,7 @@ class _Haystack:
     def turn_fault(self, named: Any) -> str | None:
         """What is wrong with a reference to a turn."""
         if isinstance(named, str):
-            unknown = bool(named) and named not in self.turns
+            unknown = bool(named) and named not in self.turns and None not in self.sizes
         elif isinstance(named, list) and [type(n) for n in named] == [int, int]:
             session, turn = named
             size = self.sizes[session] if 0 <= session < len(self.sizes) else 0

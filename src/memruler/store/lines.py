@@ -30,6 +30,7 @@ LONGEST_LINE: Final = 256 * 1024 * 1024
 """Bytes in a line, at most: room for many 10 MB turns, an end to what a damaged file can claim."""
 
 _KIND = re.compile(rb'\{"t":"([a-z]+)"')
+_BEGIN = re.compile(rb'\{"t":"begin"')
 _COUNTED = frozenset({b"query", b"item", b"trace"})
 
 
@@ -187,15 +188,15 @@ def _check_tail(file: BinaryIO, good: int, path: object) -> None:
     file.seek(good)
     while line := file.readline(LONGEST_LINE):
         after = file.tell()
-        if _kind(line) == b"begin":
-            file.seek(after - len(line))
+        for match in _BEGIN.finditer(line):  # anywhere: a line feed may be what was damaged
+            file.seek(after - len(line) + match.start())
             if _instance(file) is not None:
                 raise FormatError(
                     f"the journal is damaged at byte {good}, with complete instances behind it",
                     where=path,
                     hint="check the disk, and measure this run anew under another --stem",
                 )
-            file.seek(after)
+        file.seek(after)
 
 
 def read_records(file: BinaryIO, entry: Entry, path: object) -> Iterator[tuple[JournalRecord, int]]:
