@@ -167,9 +167,9 @@ def make_plan() -> Callable[..., Any]:
     from memruler.replay.plan import Plan  # noqa: PLC0415
     from memruler.replay.settings import RunSettings  # noqa: PLC0415
 
-    def build(system: Any, instances: list[Instance], **settings: Any) -> Plan:
+    def build(system: Any, corpus: list[Instance], **settings: Any) -> Plan:
         return Plan(
-            corpus=ListCorpus(instances),
+            corpus=ListCorpus(corpus),
             system=system,
             settings=RunSettings(population=POPULATION, **settings),
             chosen={},

@@ -1,3 +1,4 @@
+import pyarrow as pa
 import pytest
 
 from memruler.compare.exact import compare
@@ -202,7 +203,8 @@ def edit_scores(path, name, change):
         column = table.column(name).to_pylist()
         at = table.column_names.index(name)
         kind = table.schema.field(name)
-        write_table(folder, "scores", table.set_column(at, kind, [change(column)]))
+        changed = pa.array(change(column), kind.type)
+        write_table(folder, "scores", table.set_column(at, kind, changed))
 
 
 @pytest.mark.parametrize("name", ["recall_all@5", "ndcg@1"])

@@ -61,7 +61,7 @@ def test_any_bytes_end_in_elements_or_a_corpus_error(data):
         (b'[{"a": 1}', "truncated: the file ends after element 0"),
         (b'[{"a": 1},', "truncated: the file ends where element 1 begins"),
         (b'[{"a": 1}, {"b": "x', "the file ends inside element 1: truncated JSON"),
-        (b'[{"a": 1}, {"b": "x\xff', "the file ends inside element 1: invalid UTF-8 at byte 7"),
+        (b'[{"a": 1}, {"b": "x\xff', "the file ends inside element 1: invalid UTF-8 at byte 8"),
         (b'[{"a": 1}] x', "goes on after the end of the list with 'x'"),
         (b'[{"a": 1}]\x00', "goes on after the end of the list with byte 0x00"),
         (b'[{"a": 1} {"b": 2}]', "expected ',' or ']' after element 0, found '{'"),

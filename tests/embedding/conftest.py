@@ -60,8 +60,10 @@ def same_bits():
     """Whether two arrays are equal bit for bit."""
 
     def same(one: Vectors, other: Vectors) -> bool:
-        return one.dtype == other.dtype and one.shape == other.shape and (
-            np.ascontiguousarray(one).tobytes() == np.ascontiguousarray(other).tobytes()
+        return (
+            one.dtype == other.dtype
+            and one.shape == other.shape
+            and (np.ascontiguousarray(one).tobytes() == np.ascontiguousarray(other).tobytes())
         )
 
     return same

@@ -28,6 +28,6 @@ def test_shared_words_bring_texts_closer():
 
 
 def test_is_the_same_on_every_machine():
-    assert Toy().embed(["hi"])[0].nonzero()[0].tolist() == GOLDEN_PLACES
-
-
+    row = Toy().embed(["hi"])[0]
+    assert row.nonzero()[0].tolist() == [22, 34, 36, 57]
+    assert row[[22, 34, 36, 57]].tolist() == [-1.0, 0.5, 2.0, -1.0]

@@ -6,6 +6,7 @@ import resource
 import shutil
 import subprocess
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -46,8 +47,14 @@ def written(tmp_path_factory, records, add) -> Written:
     return Written(path.read_bytes(), ends)
 
 
-def recovered(data: bytes) -> tuple[tuple[int, ...], bytes]:
-    """What counts in a journal of these bytes, and its bytes afterwards."""
+def counting(data: bytes) -> tuple[tuple[int, ...], int]:
+    """What counts in a journal of these bytes, and how many of them can be trusted."""
+    entries, good = lines.recover(BytesIO(data), "journal")
+    return tuple(entry.begin.instance for entry in entries), good
+
+
+def reopened(data: bytes) -> tuple[tuple[int, ...], bytes]:
+    """The same through a file: what counts, and its bytes afterwards."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "journal.jsonl"
         path.write_bytes(data)
@@ -78,10 +85,17 @@ def test_records_come_by_position_and_instances_in_file_order(tmp_path, records,
 def test_cut_at_every_byte(written):
     """Exhaustive: a kill can stop a write anywhere."""
     for at in range(len(written.data) + 1):
-        done, left = recovered(written.data[:at])
+        ends = [0 if at < len(HEADER) else len(HEADER), *(e for e in written.ends if e <= at)]
+        assert counting(written.data[:at]) == (written.complete(at), ends[-1]), at
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_cut_and_opened_again(written, part):
+    for at in range(part, len(written.data) + 1, 101):
+        done, left = reopened(written.data[:at])
         assert done == written.complete(at), at
-        ends = [end for end in written.ends if end <= at]
-        assert left == written.data[: ends[-1] if ends else len(HEADER)], at
+        ends = [len(HEADER), *(end for end in written.ends if end <= at)]
+        assert left == written.data[: ends[-1]], at
 
 
 @settings(max_examples=300, deadline=None)
@@ -99,7 +113,7 @@ def test_a_garbled_tail(written, data):
     )
     if written.data[at:].startswith(tail) or tail.startswith(written.data[at:]):
         tail = b"\0" + tail
-    assert recovered(written.data[:at] + tail)[0] == written.complete(at)
+    assert counting(written.data[:at] + tail)[0] == written.complete(at)
 
 
 @settings(max_examples=200, deadline=None)
@@ -109,7 +123,7 @@ def test_one_changed_bit_in_the_last_instance(written, data):
     at = data.draw(st.integers(written.ends[-2], len(written.data) - 1), "byte")
     changed = bytearray(written.data)
     changed[at] ^= 1 << data.draw(st.integers(0, 7), "bit")
-    assert recovered(bytes(changed))[0] == ORDER[:-1]
+    assert counting(bytes(changed))[0] == ORDER[:-1]
 
 
 @settings(max_examples=50, deadline=None)
@@ -120,7 +134,7 @@ def test_damage_with_complete_instances_behind_it_is_no_kill(written, data):
     changed = bytearray(written.data)
     changed[at] ^= 1 << data.draw(st.integers(0, 7), "bit")
     with pytest.raises(FormatError, match=f"damaged at byte {written.ends[0]}"):
-        recovered(bytes(changed))
+        counting(bytes(changed))
 
 
 def test_a_run_goes_on_after_a_cut(tmp_path, written, records, add):
@@ -167,7 +181,7 @@ def test_wrong_counts_do_not_count(written):
     assert len(kept) == len(rest) - 1
     for line in kept:
         tally.add(line)
-    assert recovered(HEADER + b"".join(kept) + lines.sum_line(tally))[0] == ()
+    assert counting(HEADER + b"".join(kept) + lines.sum_line(tally))[0] == ()
 
 
 class TestOrder:

@@ -56,7 +56,7 @@ def test_a_damaged_vector_is_found(open_memory, turns, tmp_path):
     memory = open_memory("dense", folder=tmp_path)
     memory.ingest(turns.session("jazz"))
     memory.close()
-    for blob, said in ((b"\0" * 7, "damaged|multiple"), (struct.pack("<24f", *[9] * 24), "unit")):
+    for blob, said in ((b"\0" * 7, "damaged"), (struct.pack("<24f", *[9] * 24), "unit")):
         db = sqlite3.connect(tmp_path / FILE_NAME)
         db.execute("UPDATE items SET vector = ?", (blob,))
         db.commit()

@@ -14,7 +14,7 @@ from memruler.model.system import ExportsLineage, Memory, SearchesMany, SearchRe
 PRESETS = ["lexical", "dense", "hybrid", "episodic"]
 HOSTILE = [
     "nul \0 in jazz \0",
-    'AND OR NOT NEAR(jazz, 2) * ^ : - + { } ( ) "quoted" \'single\'',
+    "AND OR NOT NEAR(jazz, 2) * ^ : - + { } ( ) \"quoted\" 'single'",
     "words MATCH '; DROP TABLE items; --",
     "🙂🥳 jazz👍🏽 \N{ZERO WIDTH JOINER}",
     "שלום עולם jazz مرحبا \N{RIGHT-TO-LEFT OVERRIDE}",
@@ -136,9 +136,7 @@ def test_the_production_ranking_by_hand(open_memory, turns, fake):
 def test_the_lowest_rate_of_several_tags_counts(open_memory, turns, fake):
     given = {**PLAIN_EPISODIC, "decay_tags.slow": "0.01", "decay_tags.fast": "9"}
     memory = open_memory("episodic", given, embedder=fake({"q": (1, 0), "a": (1, 0)}))
-    memory.ingest(
-        turns.session(("a", {"time": turns.days_ago(10), "tags": ("fast", "x", "slow")}))
-    )
+    memory.ingest(turns.session(("a", {"time": turns.days_ago(10), "tags": ("fast", "x", "slow")})))
     assert scores(memory, turns, "q") == [round(exp(-0.1) * 0.85, 4)]
 
 

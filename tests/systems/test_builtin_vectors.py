@@ -127,6 +127,9 @@ def test_the_bits_of_one_known_product():
     assert whole.diagonal().min() > 2**50 * 0.999999
     exact = [[sum(map(int, a * b)) for b in rows[:10]] for a in rows[:10]]
     assert whole[:10, :10].tolist() == exact
-    assert hashlib.sha256(whole.tobytes()).digest() == hashlib.sha256(
-        (rows.astype(np.int64) @ rows.astype(np.int64).T).astype("<i8").tobytes()
-    ).digest()
+    assert (
+        hashlib.sha256(whole.tobytes()).digest()
+        == hashlib.sha256(
+            (rows.astype(np.int64) @ rows.astype(np.int64).T).astype("<i8").tobytes()
+        ).digest()
+    )

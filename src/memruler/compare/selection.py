@@ -71,7 +71,7 @@ def select(
     )
     omitted.extend(_empty_categories(base, cells))
     if not cells and not reasons:
-        reasons.append(_nothing_left(omitted))
+        reasons.extend(_nothing_left(omitted))
     return Selection(cells=tuple(cells), omitted=tuple(omitted), reasons=tuple(reasons))
 
 
@@ -120,10 +120,10 @@ def _fault(base: LoadedRun, candidate: LoadedRun, cell: Cell) -> _Fault | None:
         for name, cutoff in there.items()
         if cutoff is not None
     )
+    # Where all queries together differ, that a category differs too goes without saying.
+    within = "" if differing[0] == "all" else f"; in {', '.join(differing)}"
     return _Fault(
-        f"the queries with at least {k} {level}s in their list are not the same ones "
-        f"({counts}; slices: {', '.join(differing)})",
-        refuse=True,
+        f"the queries whose list reaches {k} are not the same ones ({counts}{within})", refuse=True
     )
 
 
@@ -148,12 +148,11 @@ def _empty_categories(run: LoadedRun, cells: Sequence[Cell]) -> Iterator[Omitted
                 )
 
 
-def _nothing_left(omitted: Sequence[Omitted]) -> Reason:
-    why = "; ".join(
-        f"{o.level} level{'' if o.k is None else f', k={o.k}'}: {o.reason}" for o in omitted
-    )
-    return Reason(
-        code="nothing-left",
-        what=f"nothing is left to compare ({why})",
-        hint="ask for other levels or cut-offs, or score both runs at the same ones",
-    )
+def _nothing_left(omitted: Sequence[Omitted]) -> Iterator[Reason]:
+    for gone in omitted:
+        depth = "" if gone.k is None else f", k={gone.k}"
+        yield Reason(
+            code="nothing-left",
+            what=f"nothing is left to compare: {gone.level} level{depth}: {gone.reason}",
+            hint="ask for other levels or cut-offs, or score both runs at the same ones",
+        )

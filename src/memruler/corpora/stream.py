@@ -184,5 +184,5 @@ def check_ends(file: BinaryIO, *, where: object) -> None:
             where=f"{where}: byte {size}",
             hint=_HINT,
         )
-    if first[1:].lstrip(_SPACE) == b"]":
+    if first[1:].strip(_SPACE) == b"]":
         raise CorpusError("the corpus is empty: a list without elements", where=where, hint=_HINT)

@@ -21,8 +21,8 @@ from memruler.embedding.cache_folder import (
     cache_limit,
     current_file,
     evict,
+    other_bytes,
     set_aside,
-    stored_bytes,
     vectors_dir,
 )
 from memruler.errors import MemrulerError
@@ -76,6 +76,7 @@ class VectorCache:
         self._file: CacheFile | None = None
         self._closer: weakref.finalize[..., VectorCache] | None = None
         self._readable = self._writable = True
+        self._given_up = False
         self.warnings: list[str] = []
         self.broken = 0
 
@@ -104,13 +105,15 @@ class VectorCache:
             return
         hour = self._hour()
 
-        def store(file: CacheFile) -> bool:
+        def store(file: CacheFile) -> int:
             file.put(rows, hour)
-            return True
+            return file.live_bytes() + other_bytes(self._folder, file.path)
 
-        # After a failed write (a full disk) what is there can still be read.
-        self._writable = self._attempt(store) is not None
-        if self._writable and rows and stored_bytes(self._folder) > self._limit:
+        size = self._attempt(store)
+        if size is None:
+            # What is there can still be read: on a full disk, for instance.
+            self._writable = False
+        elif size > self._limit:
             with suppress(OSError):
                 evict(self._folder, int(self._limit * _EVICT_TO))
 
@@ -133,7 +136,9 @@ class VectorCache:
                 problem = error
                 if not is_damage(error) or not self._replaced(error):
                     break
-        self.warnings.append(f"working without the cache of vectors: {problem}")
+        if not self._given_up:
+            self.warnings.append(f"working without the cache of vectors: {problem}")
+            self._given_up = True
         return None
 
     def _opened(self) -> CacheFile:

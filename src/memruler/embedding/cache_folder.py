@@ -29,10 +29,10 @@ __all__ = [
     "clear",
     "current_file",
     "evict",
+    "other_bytes",
     "parse_size",
     "reports",
     "set_aside",
-    "stored_bytes",
     "vectors_dir",
 ]
 
@@ -42,9 +42,10 @@ _NAME = re.compile(
     r"(?P<stem>[0-9a-f]{32})\.(?P<generation>[0-9]{1,9})\.sqlite(?P<aside>\.damaged)?"
 )
 _SIZE = re.compile(
-    r"\s*(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[kmgt]?)(?P<binary>i?)b?\s*", re.IGNORECASE
+    r"\s*(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<unit>[kmgt]?)(?P<binary>i?)b?\s*", re.IGNORECASE
 )
 _STEM_DIGITS = 32
+_SLACK = 16 * 1024
 
 _T = TypeVar("_T")
 
@@ -147,9 +148,13 @@ def set_aside(path: Path) -> None:
         old.unlink(missing_ok=True)
 
 
-def stored_bytes(folder: Path) -> int:
-    """Bytes on disk of all files of vectors, side files and damaged ones included."""
-    return sum(_bytes(path) for path, _ in _files(folder))
+def other_bytes(folder: Path, path: Path) -> int:
+    """Bytes on disk of all files of vectors but `path`; side files, soon emptied, apart."""
+    sizes = 0
+    for other, _ in _files(folder):
+        with suppress(OSError):  # removed meanwhile
+            sizes += other.lstat().st_size if other != path else 0
+    return sizes
 
 
 def evict(folder: Path, limit: int) -> Evicted:
@@ -160,17 +165,18 @@ def evict(folder: Path, limit: int) -> Evicted:
     for path, match in _files(folder):
         if match["aside"]:
             path.unlink(missing_ok=True)
-    removed = 0
+    removed, slack = 0, 0
     while True:
         ages, used = _ages(folder)
-        doomed = _oldest(ages, used - limit)
+        doomed = _oldest(ages, used - limit + slack) if used > limit else {}
+        if not doomed:
+            return Evicted(removed, used)
         for path, rows in doomed.items():
-            _tried(path, partial(CacheFile.remove_oldest, count=rows))
+            if _tried(path, partial(CacheFile.remove_oldest, count=rows)) is None:
+                return Evicted(removed, used)
             removed += rows
-        # Pages are freed whole, so the first round may fall short by a few rows.
-        after = _ages(folder)[1]
-        if after <= limit or after >= used:
-            return Evicted(removed, after)
+        # Pages are freed whole, so a round may fall short by a few rows: ask for more each time.
+        slack = 2 * slack + _SLACK
 
 
 def _ages(folder: Path) -> tuple[list[_Age], int]:

@@ -130,7 +130,7 @@ def _resume(run: _Run, found: Manifest) -> Manifest:
 def measure(plan: Plan, folder: RunFolder, tick: Tick) -> Manifest:
     """Measure, or take up an interrupted measurement, and seal the folder.
 
-    A folder that is sealed but was interrupted before its report is left as it is.
+    A folder that is sealed but was interrupted before its report only lacks the report.
 
     Args:
         plan: What to measure.
@@ -155,6 +155,7 @@ def measure(plan: Plan, folder: RunFolder, tick: Tick) -> Manifest:
                 where=folder.path,
                 hint="choose another --stem",
             )
+        discard_journal(folder)
         return found
     manifest = _begin(run)
     journal = folder.journal()

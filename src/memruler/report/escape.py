@@ -11,9 +11,9 @@ __all__ = ["code", "md"]
 
 _LONGEST = 2000
 
-_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;"}
-# `$` and `:` mean something on GitHub only: formulas, and emoji or bare addresses.
-_ACTIVE = re.compile(r"[\\`*_\[\]{}|~$#!&<>@]|:(?=//|[\w+-]+:)")
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+# `$` and `://` mean something on GitHub only: formulas and bare addresses.
+_ACTIVE = re.compile(r"[\\`*_\[\]{}|~$#!&<>]|:(?=//)")
 # These act at the start of a line; a value may stand there.
 _LEADING = re.compile(r"\A(\s*)([-+=](?=[-+=\s]|\Z)|[0-9]+(?=[.)](?:\s|\Z)))")
 _WWW = re.compile(r"(?i)\b(www)\.")

@@ -42,8 +42,8 @@ def _headline(summary: Summary) -> Text:
     name, row = head
     line = Text(f"{name} {numbers.mean(row.values['recall_all'])}", style="bold")
     line.append(
-        f"  {row.level} level, {row.counted} of {row.of} measured queries, "
-        f"{summary.clusters} clusters, {printable(summary.population.name)}",
+        f"  {row.level} level, over {row.counted} of {row.of} measured queries\n"
+        f"in {summary.clusters} clusters; population {printable(summary.population.name)}",
         style="not bold",
     )
     return line

@@ -29,6 +29,7 @@ def write_report(folder: RunFolder) -> ReportDocument:
         )
     summary = msgspec.json.decode(folder.read("summary.json"), type=Summary)
     document = ReportDocument(manifest=manifest, summary=summary, timing=timing(folder))
-    folder.write("report.json", encode(document))
     folder.write("report.md", markdown_run(document).encode())
+    # Last: its presence says that the run is finished.
+    folder.write("report.json", encode(document))
     return document

@@ -148,15 +148,15 @@ class RunFolder:
     def _acquire(self) -> None:
         open_append(self.path / LOCK, resolved=True).close()  # judged before it is locked
         lock = filelock.FileLock(self.path / LOCK, timeout=0, thread_local=False)
-        try:
-            with explained("lock the run folder", self.path):
+        with explained("lock the run folder", self.path):
+            try:
                 lock.acquire()
-        except filelock.Timeout:
-            raise UsageError(
-                "another process is writing to this run folder",
-                where=self.path,
-                hint="wait for it, or choose another --stem",
-            ) from None
+            except filelock.Timeout:  # it is an OSError too
+                raise UsageError(
+                    "another process is writing to this run folder",
+                    where=self.path,
+                    hint="wait for it, or choose another --stem",
+                ) from None
         self._lock = lock
 
     def _sweep(self) -> None:

@@ -49,9 +49,9 @@ class Shelf:
             self._shelve(row)
             blobs.append(row.vector or b"")
         if self._dimension is not None:
-            stacked = np.frombuffer(b"".join(blobs), "<f4")
-            if stacked.size != len(blobs) * self._dimension:
+            if any(len(blob) != 4 * self._dimension for blob in blobs):
                 raise InstrumentError("a stored vector is damaged", where=self.database.path)
+            stacked = np.frombuffer(b"".join(blobs), "<f4")
             self.vectors.append(quantise(stacked.reshape(len(blobs), self._dimension)))
 
     def add(self, session: SessionInput, vectors: NDArray[np.float32] | None) -> None:
