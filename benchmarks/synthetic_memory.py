@@ -2,7 +2,9 @@
 
     .venv/bin/python benchmarks/synthetic_memory.py
 
-The largest has the size of LongMemEval-S: 500 instances of 48 sessions.
+The largest has the shape of LongMemEval-S: 500 instances of 48 sessions with one question each (its
+turns are shorter). With --queries 24 every generated question is asked: scoring holds the run's
+queries at once, so memory then grows with them, by some kilobytes a query.
 """
 
 import argparse
@@ -18,6 +20,7 @@ def main() -> None:
     """Generate a corpus of each size, run over it, print a row."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--instances", type=int, nargs="+", default=[10, 50, 500])
+    parser.add_argument("--queries", type=int, default=1, help="questions asked of an instance")
     options = parser.parse_args()
     print_machine()
     rows = []
@@ -27,9 +30,10 @@ def main() -> None:
         for instances in options.instances:
             corpus = scratch / f"corpus-{instances}.jsonl"
             size = ["--instances", str(instances), "--sessions", str(SESSIONS)]
-            cost([program, "corpora", "generate", corpus, *size])
+            cost([program, "corpora", "generate", "--out", corpus, *size])
             words: list[str | Path] = [program, "retrieval", "jsonl", "--path", corpus]
             words += ["--system", "builtin:lexical", "--limit", "20"]
+            words += ["--queries", str(options.queries)]
             run = cost([*words, "--out", scratch / "runs", "--stem", f"run-{instances}"])
             megabytes = corpus.stat().st_size / 2**20
             rows.append([str(instances), f"{megabytes:.1f}", *cells(run)])

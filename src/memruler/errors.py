@@ -107,7 +107,7 @@ class SystemUnderTestError(MemrulerError):
     exit_code = 3
 
 
-class Refusal(MemrulerError):
+class Refusal(MemrulerError):  # noqa: N818 - a refusal is a result, not a fault
     """A number would not mean what it looks like, so it is not printed.
 
     Args:
@@ -126,7 +126,7 @@ class Refusal(MemrulerError):
         super().__init__("refused: " + "; ".join(self.reasons), where=where, hint=hint)
 
 
-class Interrupted(MemrulerError):
+class Interrupted(MemrulerError):  # noqa: N818 - a person's wish, not a fault
     """A person stopped the work; what was committed is kept and can be resumed."""
 
     exit_code = 130

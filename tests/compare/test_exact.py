@@ -122,6 +122,15 @@ def test_levels_and_cut_offs_can_be_chosen(make_run, base):
     assert (found.headline.level, found.headline.k) == ("turn", 3)
 
 
+def test_asking_twice_gives_one_answer(make_run, base):
+    other = make_run("cand", changes=CHANGE)
+    once = compare(base, other, changed=["decay_rate"], cutoffs=[3], levels=["turn"])
+    twice = compare(
+        base, other, changed=["decay_rate"] * 2, cutoffs=[3, 3], levels=["turn", "turn"]
+    )
+    assert once == twice
+
+
 def test_a_cut_off_that_only_one_run_scored_is_left_out(make_run, base):
     other = make_run("cand", changes=CHANGE, cutoffs=(1, 5))
     found = compare(base, other, changed=["decay_rate"])

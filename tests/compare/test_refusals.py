@@ -180,6 +180,14 @@ def test_nothing_left_at_a_level_that_one_run_does_not_have(make_run, base):
     assert "one item a session" in reasons[0].what
 
 
+def test_nothing_left_where_no_list_reaches_anything(make_run, queries_a):
+    empty = tuple(q._replace(session="", turn="") for q in queries_a)
+    reasons = refused(make_run("base", empty), make_run("cand", empty, changes=CHANGE))
+    assert codes(reasons) == {"nothing-left"}
+    assert len(reasons) == 6
+    assert all("no list is so long" in reason.what for reason in reasons)
+
+
 def test_nothing_left_in_common(make_run, base, queries_a):
     short = (queries_a[0]._replace(session="", turn=""), *queries_a[1:])
     reasons = refused(base, make_run("cand", short, changes=CHANGE), cutoffs="common")

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from memruler.cli.corpora import command
 from memruler.corpora.checking import detect
-from memruler.corpora.jsonl_format import schema
+from memruler.corpora.jsonl_format import schema_bytes
 from memruler.corpora.registry import BUNDLED
 from memruler.errors import CorpusError, UsageError
 
@@ -118,4 +118,4 @@ def test_generate_refuses_and_leaves_nothing(tmp_path):
 
 
 def test_schema():
-    assert json.loads(run("schema").stdout) == schema()
+    assert run("schema").stdout.encode() == schema_bytes()

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 
@@ -55,11 +56,11 @@ def test_sessions_and_turns(instance):
 
 def test_times_are_naive_utc(instance):
     assert [s.time for s in instance.sessions] == [
-        datetime(2024, 3, 1, 8, 30),  # noqa: DTZ001
-        datetime(2024, 3, 2),  # noqa: DTZ001
+        datetime(2024, 3, 1, 8, 30),
+        datetime(2024, 3, 2),
         None,
     ]
-    assert instance.queries[1].time == datetime(2024, 4, 1)  # noqa: DTZ001
+    assert instance.queries[1].time == datetime(2024, 4, 1)
 
 
 def test_evidence(instance):
@@ -131,3 +132,13 @@ def test_a_turn_of_ten_megabytes(tmp_path):
     line = {"id": "a", "sessions": [{"turns": [{"speaker": "A", "text": big}]}]}
     (found,) = JsonlCorpus(write(tmp_path, line))
     assert found.sessions[0].turns[0].text == big
+
+
+def test_the_example_in_the_documentation_is_sound(tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "corpora.md").read_text(encoding="utf-8")
+    _, _, rest = page.partition("```json\n")
+    example, _, _ = rest.partition("```")
+    path = tmp_path / "example.jsonl"
+    path.write_text(example, encoding="utf-8")
+    (found,) = JsonlCorpus(path)
+    assert [q.evidence[0].status for q in found.queries] == ["ok", "ok", "none_by_design"]

@@ -79,7 +79,7 @@ def changed(path, value):
     if value is ...:
         del inside[path[-1]]
     else:
-        inside[path[-1]] = value
+        inside[path[-1]] = copy.deepcopy(value)
     return line
 
 
@@ -204,6 +204,11 @@ def test_the_line_about_the_corpus(tmp_path):
     assert places(tmp_path, FULL, {"corpus": {}}) == [(2, "")]
 
 
+@pytest.mark.parametrize("version", [True, 2, "1", None])
+def test_only_this_version_of_the_format_is_read(tmp_path, version):
+    assert places(tmp_path, {"corpus": {}, "schema": version}, FULL) == [(1, "schema")]
+
+
 def test_a_line_over_the_bound(tmp_path, monkeypatch):
     monkeypatch.setattr(jsonl_check, "LONGEST", 100)
     (fault,) = faults(tmp_path, FULL, FULL)
@@ -305,7 +310,7 @@ def test_no_combination_of_faults_breaks_the_check(tmp_path_factory, changes):
             if value is ...:
                 del inside[path[-1]]
             else:
-                inside[path[-1]] = value
+                inside[path[-1]] = copy.deepcopy(value)
         except (KeyError, IndexError, TypeError):
             continue
     found = faults(tmp_path_factory.getbasetemp(), line)

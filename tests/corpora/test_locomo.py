@@ -157,8 +157,8 @@ def test_text_is_unchanged_and_the_image_query_stays_out(instance):
 
 
 def test_times(instance):
-    assert instance.sessions[0].time == datetime(2023, 5, 8, 13, 56)  # noqa: DTZ001
-    assert instance.sessions[3].time == datetime(2023, 11, 11, 0, 6)  # noqa: DTZ001
+    assert instance.sessions[0].time == datetime(2023, 5, 8, 13, 56)
+    assert instance.sessions[3].time == datetime(2023, 11, 11, 0, 6)
 
 
 def test_the_layouts_hold_the_same(sample, tmp_path, instance):

@@ -119,8 +119,8 @@ def test_kept_as_they_are(small, expected):
 
 
 def test_times(small):
-    assert small["f1000001"].queries[0].time == datetime(2023, 5, 30, 23, 40)  # noqa: DTZ001
-    assert small["f1000001"].sessions[0].time == datetime(2023, 5, 20, 2, 21)  # noqa: DTZ001
+    assert small["f1000001"].queries[0].time == datetime(2023, 5, 30, 23, 40)
+    assert small["f1000001"].sessions[0].time == datetime(2023, 5, 20, 2, 21)
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_each_fault_gives_one_clear_error(tmp_path, changes, message):
 def test_a_missing_key(tmp_path):
     raw = question()
     del raw["answer_session_ids"]
-    with pytest.raises(CorpusError, match="element 0.*begins at byte 1"):
+    with pytest.raises(CorpusError, match=r"element 0.*begins at byte 1"):
         list(LongMemEvalCorpus(write(tmp_path, raw)))
 
 

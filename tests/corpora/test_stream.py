@@ -48,9 +48,10 @@ def test_every_truncation_is_noticed(objects, draw):
 @given(st.binary(max_size=60).map(lambda tail: b'[{"a": "b"}' + tail))
 def test_any_bytes_end_in_elements_or_a_corpus_error(data):
     try:
-        read(data)
-    except CorpusError as error:
-        assert "byte" in str(error)
+        found = read(data)
+    except CorpusError:
+        return
+    assert found[0].data == b'{"a": "b"}'
 
 
 @pytest.mark.parametrize(

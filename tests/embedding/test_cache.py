@@ -314,7 +314,7 @@ def test_a_killed_process_leaves_a_sound_file(make, folder):
         assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
-def test_a_forked_child_opens_its_own(make, folder):
+def test_a_forked_child_opens_its_own(folder):
     code = """
     cache.put(rows(["parent"]))
     child = os.fork()
@@ -426,7 +426,7 @@ def test_the_least_recently_used_make_room(make, folder):
     assert cache.warnings == []
 
 
-def test_the_limit_is_a_setting(make, monkeypatch, folder):
+def test_the_limit_is_a_setting(make, monkeypatch):
     monkeypatch.setenv("MEMRULER_CACHE_MAX", "0")
     cache = make()
     cache.put([_row("a")])

@@ -90,7 +90,9 @@ def test_what_is_no_vector_stops_the_run_and_is_not_kept(scripted, fault):
     assert sound.asked == ["good", "bad\x1b[31m"]  # neither came from the cache
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(before=ANY_TEXT, texts=ANY_TEXT, order=st.randoms())
 def test_batch_order_and_cache_state_change_no_bit(tmp_path, same_bits, before, texts, order):
     plain = CheckedEmbedder(Toy(), None)

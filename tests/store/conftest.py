@@ -65,7 +65,7 @@ def make_records(instance: int, items: int = 3, queries: int = 2, took: float = 
         TraceRecord(
             query=query,
             items=tuple(range(items))[::-1] if query else (),
-            scores=(None, *(0.1 * item for item in range(items - 1))) if query else (),
+            scores=(None, *(0.1 * item for item in range(items)))[:items] if query else (),
             context_chars=10 * query,
             latency_ms=took * (query + 1),
             error=None if query else "timed out",

@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memruler.errors import FormatError, MemrulerError, UsageError
@@ -75,6 +75,7 @@ class TestStems:
         assert str(caught.value).isprintable()
         assert not (tmp_path / "root").exists()
 
+    @settings(deadline=None)
     @given(st.text(max_size=130))
     def test_a_taken_stem_is_one_part_of_a_path(self, stem):
         try:

@@ -19,7 +19,7 @@ from memruler.model.system import (
 from memruler.systems.builtin.settings import resolve
 from memruler.systems.builtin.system import BuiltinSystem
 
-AT = datetime(2024, 1, 1)  # noqa: DTZ001 - times on a run's timeline are naive UTC
+AT = datetime(2024, 1, 1)  # naive, as times on a run's timeline are
 
 
 class FakeEmbedder:

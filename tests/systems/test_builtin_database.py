@@ -1,5 +1,7 @@
 import sqlite3
 import struct
+import subprocess
+import sys
 
 import pytest
 
@@ -108,3 +110,31 @@ def test_write_ahead_log_and_one_transaction_a_session(open_memory, turns):
     memory.ingest(turns.session("jazz", "blues", "folk"))
     db.set_trace_callback(None)
     assert statements.count("COMMIT") == 1
+
+
+def test_a_kill_in_the_middle_of_a_session_leaves_the_sessions_before(open_memory, turns, tmp_path):
+    code = """
+import os, sys
+from pathlib import Path
+from memruler.model.system import Namespace, SessionInput, TurnInput
+from memruler.systems.builtin.database import Database
+from memruler.systems.registry import open_system
+
+def session(key):
+    made = [TurnInput(key=f"{key}.t{n}", text=f"jazz {key} {n}", speaker="A") for n in range(5)]
+    return SessionInput(key=key, turns=tuple(made))
+
+memory = open_system("builtin:lexical", {}).system.open(Namespace("n", Path(sys.argv[1])))
+memory.ingest(session("s0"))
+insert, calls = Database.insert, []
+def dies(self, *arguments):
+    calls.append(1)
+    return os._exit(9) if len(calls) == 4 else insert(self, *arguments)
+Database.insert = dies
+memory.ingest(session("s1"))
+"""
+    run = subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
+    assert run.returncode == 9
+    memory = open_memory("lexical", folder=tmp_path)
+    assert [item.sources for item in memory.lineage()] == [(f"s0.t{n}",) for n in range(5)]
+    assert len(memory.search("jazz", 50, turns.at).hits) == 5

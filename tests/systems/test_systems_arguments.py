@@ -7,7 +7,7 @@ from memruler.errors import UsageError
 from memruler.systems.arguments import constructor_arguments
 
 
-def factory(
+def factory(  # noqa: PLR0917 - one of every kind
     plain,
     whole: int = 1,
     share: "float" = 0.5,

@@ -19,7 +19,7 @@ IDENTITY = SystemIdentity(name="x", version="1", digest="own")
 
 
 def does(thing):
-    def method(self, *_):
+    def method(*_):
         if isinstance(thing, BaseException):
             raise thing
         return thing
@@ -118,12 +118,12 @@ def test_a_result_of_another_kind(tmp_path, turns, name, result, said):
 def test_identity_is_its_own_but_the_digest_is_ours():
     got = system().identity()
     assert (got.name, got.digest, got.settings) == ("x", "digest", {"size": 3})
-    with pytest.raises(SystemUnderTestError, match="Sys.identity returned str"):
+    with pytest.raises(SystemUnderTestError, match=r"Sys\.identity returned str"):
         system(identity="words").identity()
-    with pytest.raises(SystemUnderTestError, match="Sys.identity raised OSError"):
+    with pytest.raises(SystemUnderTestError, match=r"Sys\.identity raised OSError"):
         system(identity=OSError()).identity()
 
 
 def test_a_memory_that_lacks_methods(tmp_path):
-    with pytest.raises(SystemUnderTestError, match="Sys.open returned Mine, which has no settle"):
+    with pytest.raises(SystemUnderTestError, match=r"Sys\.open returned Mine, which has no settle"):
         opened(tmp_path, settle="absent")

@@ -7,7 +7,7 @@ import click
 from memruler.errors import InstrumentError, printable
 
 if TYPE_CHECKING:  # at run time only when a verb is called: --help needs no SQLite
-    from memruler.embedding.cache_folder import FileReport
+    from memruler.embedding.cache_upkeep import FileReport
 
 __all__ = ["command"]
 
@@ -52,27 +52,27 @@ def _verify(*, as_json: bool) -> None:
 )
 def _evict(max_size: str) -> None:
     """Remove the least recently used vectors of all embedders until the rest fits."""
-    from memruler.embedding import cache_folder  # noqa: PLC0415 - --help needs no SQLite
+    from memruler.embedding import cache_folder, cache_upkeep  # noqa: PLC0415 - as in `_show`
 
-    done = cache_folder.evict(cache_folder.vectors_dir(), cache_folder.parse_size(max_size))
+    done = cache_upkeep.evict(cache_folder.vectors_dir(), cache_folder.parse_size(max_size))
     click.echo(f"removed {done.rows} vectors; {_size(done.bytes_left)} in use")
 
 
 @command.command(name="clear")
 def _clear() -> None:
     """Remove all vectors; what other processes have open is emptied."""
-    from memruler.embedding import cache_folder  # noqa: PLC0415 - --help needs no SQLite
+    from memruler.embedding import cache_folder, cache_upkeep  # noqa: PLC0415 - as in `_show`
 
-    click.echo(f"removed {cache_folder.clear(cache_folder.vectors_dir())} vectors")
+    click.echo(f"removed {cache_upkeep.clear(cache_folder.vectors_dir())} vectors")
 
 
 def _show(*, check: bool, as_json: bool) -> "list[FileReport]":
     import msgspec  # noqa: PLC0415 - --help needs none of it
 
-    from memruler.embedding import cache_folder  # noqa: PLC0415
+    from memruler.embedding import cache_folder, cache_upkeep  # noqa: PLC0415
 
     folder, limit = cache_folder.vectors_dir(), cache_folder.cache_limit()
-    files = cache_folder.reports(folder, check=check)
+    files = cache_upkeep.reports(folder, check=check)
     total = sum(file.bytes for file in files)
     if as_json:
         everything = {"folder": str(folder), "bytes": total, "limit": limit, "files": files}

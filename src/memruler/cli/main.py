@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from memruler import __version__
-from memruler.errors import Interrupted, MemrulerError
+from memruler.errors import Interrupted, MemrulerError, Refusal, printable
 
 __all__ = ["VERBS", "cli", "main"]
 
@@ -74,6 +74,13 @@ def main(arguments: list[str] | None = None) -> None:
 def _run(arguments: list[str] | None) -> int:
     try:
         code: Any = cli.main(args=arguments, prog_name="memruler", standalone_mode=False)
+    except Refusal as refusal:
+        # Every reason at once, each on its line.
+        lines = [f"refused: {printable(reason)}" for reason in refusal.reasons]
+        if refusal.hint:
+            lines.append(f"instead: {printable(refusal.hint)}")
+        click.echo("memruler: " + "\n          ".join(lines), err=True)
+        return refusal.exit_code
     except MemrulerError as error:
         click.echo(f"memruler: {error}", err=True)
         return error.exit_code

@@ -45,9 +45,11 @@ def select(
     cells: list[Cell] = []
     omitted: list[Omitted] = []
     reasons: list[Reason] = []
-    scored = {*base.cutoffs(), *candidate.cutoffs()}
-    depths = {k for _, k in scored} if cutoffs is None or cutoffs == "common" else set(cutoffs)
-    for level in levels or LEVELS:
+    known = _depths(base) | _depths(candidate)
+    depths = known if cutoffs is None or cutoffs == "common" else set(cutoffs)
+    for level in LEVELS:
+        if levels and level not in levels:
+            continue
         absent = _absent_level(base, candidate, level)
         if absent is not None:
             omitted.append(absent)
@@ -60,14 +62,13 @@ def select(
                 reasons.append(_members_reason(level, k, fault.what))
             else:
                 omitted.append(Omitted(level=level, k=k, reason=fault.what))
-    known = sorted({k for _, k in scored})
     reasons.extend(
         Reason(
             code="cutoff",
             what=f"k={k} was scored in neither run",
-            hint="choose -k among " + ",".join(str(k) for k in known),
+            hint="choose -k among " + ",".join(str(k) for k in sorted(known)),
         )
-        for k in sorted(depths - set(known))
+        for k in sorted(depths - known)
     )
     omitted.extend(_empty_categories(base, cells))
     if not cells and not reasons:
@@ -82,6 +83,12 @@ class _Fault(msgspec.Struct, frozen=True):
     refuse: bool
 
 
+def _depths(run: LoadedRun) -> set[int]:
+    """Every depth that the run was scored at, also those that no query's list reaches."""
+    reached = {k for _, k in run.cutoffs()}
+    return reached | {gone.k for gone in run.summary.omitted if gone.k is not None}
+
+
 def _absent_level(base: LoadedRun, candidate: LoadedRun, level: Level) -> Omitted | None:
     for name, run in (("base", base), ("candidate", candidate)):
         if level not in run.scores:
@@ -92,7 +99,7 @@ def _absent_level(base: LoadedRun, candidate: LoadedRun, level: Level) -> Omitte
 
 
 def _fault(base: LoadedRun, candidate: LoadedRun, cell: Cell) -> _Fault | None:
-    level, k = cell
+    k = cell[1]
     sides = {"base": base, "candidate": candidate}
     there = {name: run.cutoffs().get(cell) for name, run in sides.items()}
     why = {

@@ -127,7 +127,8 @@ def _plain(kind: types.Type) -> types.Type:
 def _scalar(value: Any, kind: types.Type) -> str | None:
     expected = f"expected {_name(kind)}, got {_shown(value)}"
     if isinstance(kind, types.LiteralType):
-        return None if any(value is one or value == one for one in kind.values) else expected
+        same = any(type(value) is type(one) and value == one for one in kind.values)
+        return None if same else expected
     if not _same_kind(value, kind):
         return expected
     match kind:
@@ -153,7 +154,9 @@ def _shown(value: Any) -> str:
         return f"a list of {len(value)}"
     if isinstance(value, str):
         return f"the text {printable(value, _SHOWN)!r}"
-    return {None: "null", True: "true", False: "false"}.get(value, printable(value, _SHOWN))
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return printable(value, _SHOWN)
 
 
 def _name(kind: types.Type) -> str:

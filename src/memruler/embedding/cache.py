@@ -20,11 +20,11 @@ from memruler.embedding.cache_file import CachedVector, CacheFile, is_damage
 from memruler.embedding.cache_folder import (
     cache_limit,
     current_file,
-    evict,
     other_bytes,
     set_aside,
     vectors_dir,
 )
+from memruler.embedding.cache_upkeep import evict
 from memruler.errors import MemrulerError
 from memruler.model.system import EmbedderIdentity
 

@@ -15,14 +15,15 @@ from typing import NamedTuple
 from memruler.errors import UsageError
 from memruler.store.safe import open_append
 
-__all__ = ["CacheFile", "CachedVector", "is_damage"]
+__all__ = ["SIDE_FILES", "CacheFile", "CachedVector", "is_damage"]
 
 # "mrvc" (memruler vector cache), so that a foreign SQLite file is never taken for ours.
 _APPLICATION_ID = 0x6D727663
 _BUSY_SECONDS = 30.0
 _KEYS_A_QUERY = 500
 _SEAL_BYTES = 8
-_SIDE_FILES = ("-wal", "-shm", "-journal")
+SIDE_FILES = ("-wal", "-shm", "-journal")
+"""What SQLite may append to a file's name for a file of its own."""
 
 # 8 KiB holds five vectors of 384 float32 almost without a gap; 4 KiB would waste a quarter.
 # auto_vacuum must be set before anything is read, or an eviction could not shrink the file.
@@ -110,7 +111,7 @@ class CacheFile:
         # Judged and, if need be, made by its open inode. SQLite opens it once more by name, which
         # a link made in between could redirect: see docs/embedding.md.
         open_append(path).close()
-        for suffix in _SIDE_FILES:
+        for suffix in SIDE_FILES:
             side = path.with_name(path.name + suffix)
             if side.is_symlink():
                 raise UsageError(

@@ -116,7 +116,11 @@ class Endpoint:
             raise self._no_vector("something that is no list of numbers")
         if self._dimension is not None and len(numbers) != self._dimension:
             raise self._no_vector(f"{len(numbers)} numbers instead of {self._dimension}")
-        vector = np.array(numbers, np.float64).astype(np.float32)
+        try:
+            with np.errstate(over="ignore"):  # becomes infinite, and is then refused
+                vector = np.array(numbers, np.float64).astype(np.float32)
+        except OverflowError:  # a whole number beyond any float
+            vector = np.array([np.inf], np.float32)
         if not np.isfinite(vector).all():
             raise self._no_vector("a number that is not finite")
         name = _file_name(served)

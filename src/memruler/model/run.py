@@ -60,7 +60,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         span_days: Days between the oldest and the newest dated session with turns: the
             shortest and the longest such span of an instance; None when nothing is dated.
         corpus_notes: Sentences every report must carry.
-        warnings: What a reader must know, one sentence each.
+        notes: What explains the numbers, one sentence each.
+        warnings: What puts the numbers in doubt, one sentence each.
         degraded: Why the results must not be trusted; empty when they may be.
         determinism: None while not measured.
         lineage_exported: Whether the system told everything it stored and lost.
@@ -82,6 +83,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     counts: dict[str, int] = {}
     span_days: tuple[float, float] | None = None
     corpus_notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
     determinism: Determinism | None = None

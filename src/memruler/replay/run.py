@@ -17,12 +17,12 @@ from memruler.model.run import SCHEMA_VERSION, Determinism, Manifest
 from memruler.model.system import Namespace
 from memruler.replay import provenance
 from memruler.replay.instance import InstanceResult, Tick, replay_instance
+from memruler.replay.notes import run_notes, run_warnings
 from memruler.replay.plan import Plan
 from memruler.replay.records import write_instance
 from memruler.replay.settings import RunSettings, fingerprint
 from memruler.replay.tally import Tally
 from memruler.replay.timeline import instance_clock
-from memruler.replay.warnings import run_warnings
 from memruler.store.folder import RunFolder
 from memruler.store.journal import Journal
 from memruler.store.safe import make_dir, remove_tree
@@ -199,9 +199,8 @@ def _seal(run: _Run, manifest: Manifest, tally: Tally, probe: _Probe) -> Manifes
         span_days=tally.span_days,
         determinism=probe.determinism,
         lineage_exported=probe.exported,
-        warnings=run_warnings(
-            plan.system.identity(), plan.settings, tally.span_days, probe.determinism
-        ),
+        notes=run_notes(plan.system.identity(), plan.settings, tally.span_days),
+        warnings=run_warnings(probe.determinism),
     )
     folder.write_manifest(sealed)
     discard_journal(folder)

@@ -74,13 +74,14 @@ def _facts(document: ReportDocument, folder: Path) -> Iterator[tuple[str, str]]:
         depth = "" if gone.k is None else f" k={gone.k}"
         yield "left out", f"{gone.level} level{depth}: {gone.reason}"
     yield from _ceilings(summary)
+    yield from _floors(summary)
     yield "store", numbers.store(summary.store)
     yield "hits", numbers.hits(summary.hits)
     yield "context", numbers.context(summary.context)
     yield "latency", numbers.latency(document.timing)
     yield "span", numbers.span(manifest.span_days)
     yield "determinism", numbers.determinism(manifest.determinism)
-    for note in manifest.corpus_notes:
+    for note in (*manifest.corpus_notes, *manifest.notes):
         yield "note", note
     for warning in manifest.warnings:
         yield "warning", warning
@@ -97,3 +98,19 @@ def _ceilings(summary: Summary) -> Iterator[tuple[str, str]]:
         ]
         if low:
             yield "ceiling", f"recall_all at the {level} level is at most {', '.join(low)}"
+
+
+def _floors(summary: Summary) -> Iterator[tuple[str, str]]:
+    """What `recall_all` would be if a list shorter than k were a miss: silence must not pay."""
+    for level in levels_of(summary.slices[0].cutoffs):
+        low = [
+            f"{numbers.mean(row.values['recall_all'] * row.counted / row.of)} at k={row.k}"
+            for row in summary.slices[0].cutoffs
+            if row.level == level and row.counted < row.of
+        ]
+        if low:
+            yield (
+                "floor",
+                f"recall_all at the {level} level, shorter lists counted as misses: "
+                f"{', '.join(low)}",
+            )

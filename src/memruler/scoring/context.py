@@ -48,8 +48,9 @@ def _tokens(
     total, start = [], 0
     for batch in batches(folder, "lineage", columns=["text"]):
         wanted = np.flatnonzero(uses[start : start + batch.num_rows])
-        texts = batch.column(0).take(wanted).to_pylist()
-        if any(text is None for text in texts):
+        found = batch.column(0).take(wanted).to_pylist()
+        texts = [text for text in found if text is not None]
+        if len(texts) < len(found):
             return None, "the system does not tell the text of every hit"
         total.append(int(np.dot(counter.count(texts), uses[start + wanted])))
         start += batch.num_rows

@@ -28,7 +28,7 @@ __all__ = ["SUMMARY_VERSION", "summarise"]
 SUMMARY_VERSION = 1
 
 
-def members_digest(run: RunArrays, mask: NDArray[np.bool_]) -> str:
+def _members_digest(run: RunArrays, mask: NDArray[np.bool_]) -> str:
     """SHA-256 over the positions of the queries in `mask`, in corpus order."""
     keys = (run.instance[mask] << 32) | run.query[mask]
     return hashlib.sha256(np.sort(keys).astype("<i8").tobytes()).hexdigest()
@@ -52,7 +52,7 @@ def _cutoffs(
                     k=k,
                     counted=first.counted,
                     of=first.of,
-                    members=members_digest(run, counted),
+                    members=_members_digest(run, counted),
                     attainable=int((matrix.attainable(k) & among).sum()),
                     values={n: v.value for n, v in values.items() if v is not None},
                 )

@@ -48,7 +48,6 @@ class _Sum(msgspec.Struct, frozen=True, tag="sum", tag_field="t"):
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(JournalRecord).decode
-_decode_sum = msgspec.json.Decoder(_Sum).decode
 _decode_header = msgspec.json.Decoder(_Header).decode
 
 
@@ -140,19 +139,22 @@ def recover(file: BinaryIO, path: object) -> tuple[list[Entry], int]:
 
 
 def _check_header(header: bytes, path: object) -> None:
+    if header == HEADER:
+        return
     try:
         version = _decode_header(header).schema_version
     except (msgspec.MsgspecError, UnicodeDecodeError):
+        version = SCHEMA_VERSION
+    if version == SCHEMA_VERSION:  # and still other bytes than this version writes
         raise FormatError(
             "the file is not a journal of memruler", where=path, hint="choose another --stem"
-        ) from None
-    if version != SCHEMA_VERSION:
-        newer = version > SCHEMA_VERSION
-        raise FormatError(
-            f"the journal has schema version {version}, this memruler writes {SCHEMA_VERSION}",
-            where=path,
-            hint="upgrade memruler" if newer else "finish it with the version that began it",
         )
+    newer = version > SCHEMA_VERSION
+    raise FormatError(
+        f"the journal has schema version {version}, this memruler writes {SCHEMA_VERSION}",
+        where=path,
+        hint="upgrade memruler" if newer else "finish it with the version that began it",
+    )
 
 
 def _instance(file: BinaryIO) -> Entry | None:
@@ -170,9 +172,7 @@ def _instance(file: BinaryIO) -> Entry | None:
         end = _decode(line)
         tally.add(line)
         closing = file.readline(LONGEST_LINE)
-        if not isinstance(end, End) or not tally.agrees(end) or not closing.endswith(b"\n"):
-            return None
-        if _decode_sum(closing).crc32 != tally.crc:
+        if not isinstance(end, End) or not tally.agrees(end) or closing != sum_line(tally):
             return None
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None

@@ -1,4 +1,4 @@
-"""Sentences that a reader of a run must see beside its numbers."""
+"""Sentences that stand beside the numbers of a run."""
 
 import math
 from typing import Any
@@ -7,7 +7,7 @@ from memruler.model.run import Determinism
 from memruler.model.system import SystemIdentity
 from memruler.replay.settings import RunSettings
 
-__all__ = ["decay_sentence", "run_warnings"]
+__all__ = ["decay_sentence", "run_notes", "run_warnings"]
 
 
 def decay_sentence(
@@ -36,23 +36,20 @@ def decay_sentence(
     return sentence
 
 
-def run_warnings(
-    identity: SystemIdentity,
-    settings: RunSettings,
-    span: tuple[float, float] | None,
-    determinism: Determinism,
+def run_notes(
+    identity: SystemIdentity, settings: RunSettings, span: tuple[float, float] | None
 ) -> tuple[str, ...]:
-    """The warnings of a sealed run, in order of weight."""
-    found: list[str] = []
-    if determinism.identical < determinism.queries:
-        found.append(
-            f"not deterministic: {determinism.queries - determinism.identical} of "
-            f"{determinism.queries} queries ranked differently in a second fresh store; "
-            "a single run is one draw"
-        )
+    """What explains the numbers of a run."""
     decay = decay_sentence(identity.settings, settings.timeline, span)
-    if decay is not None:
-        found.append(decay)
-    if settings.granularity == "session":
-        found.append("a session is one item: there is no turn level")
-    return tuple(found)
+    return () if decay is None else (decay,)
+
+
+def run_warnings(determinism: Determinism) -> tuple[str, ...]:
+    """What puts the numbers of a run in doubt."""
+    different = determinism.queries - determinism.identical
+    if not different:
+        return ()
+    return (
+        f"not deterministic: {different} of {determinism.queries} queries ranked differently "
+        "in a second fresh store; a single run is one draw",
+    )
