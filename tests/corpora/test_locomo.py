@@ -181,6 +181,27 @@ def test_flat_files_in_numeric_order(tmp_path):
     assert [i.key for i in LocomoCorpus(tmp_path)] == ["conv-9", "conv-26", "conv-100"]
 
 
+@pytest.mark.parametrize(
+    ("reference", "gold"),
+    [
+        ("D1:2", ["D1:2"]),
+        ("D01:002", ["D1:2"]),
+        ("D:1:2", ["D1:2"]),
+        ("D1:2,D1:1", ["D1:2", "D1:1"]),
+        ("see D1:1 and D1:1", ["D1:1"]),
+        ("d1:1", []),
+        ("D0:1", []),
+        ("D1:" + "9" * 5000, []),
+        ("", []),
+    ],
+)
+def test_tolerant_reading(tmp_path, reference, gold):
+    (found,) = load(tmp_path, conversation(qa=[{**QUESTION, "evidence": [reference]}]))
+    evidence = found.queries[0].reading("tolerant")
+    assert [found.sessions[s].turns[t].id for s, t in evidence.turns] == gold
+    assert bool(evidence.unresolved) is not bool(gold)
+
+
 def test_info(tmp_path):
     info = load(tmp_path, conversation()).info
     assert (info.name, info.licence, info.tier) == ("locomo", "CC-BY-NC-4.0", "local-file")

@@ -150,3 +150,18 @@ def test_both_ends_are_looked_at_first(data, message):
 
 def test_sound_ends_pass():
     check_ends(io.BytesIO(b" [{}]\r\n"), where="file")
+
+
+def test_a_long_string_is_not_scanned_once_a_chunk(monkeypatch):
+    monkeypatch.setattr(stream, "_CHUNK", 64)
+
+    class Counted(io.BytesIO):
+        reads = 0
+
+        def read(self, size=-1):
+            self.reads += 1
+            return super().read(size)
+
+    file = Counted(json.dumps([{"a": "x" * 1_000_000}]).encode())
+    assert len(list(elements(file, where="file"))) == 1
+    assert file.reads < 30  # it doubles what it reads: linear in all, not quadratic

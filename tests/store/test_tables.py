@@ -52,7 +52,7 @@ def test_duckdb_joins_hits_to_items(folder):
     found = duckdb.sql(
         f"select count(*) from (select unnest(items) as row from '{folder.path}/trace.parquet')"  # noqa: S608
     )
-    assert found.fetchone() == (27 * 20,)
+    assert found.fetchall() == [(27 * 20,)]
 
 
 @pytest.mark.skipif(not importlib.util.find_spec("polars"), reason="polars is not installed")

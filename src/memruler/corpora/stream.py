@@ -56,7 +56,7 @@ class _Window:
         Reading as much as is kept already makes all rescans of a long string together linear.
         """
         kept = self.data[self.at :]
-        chunk = self.file.read(_CHUNK)
+        chunk = self.file.read(max(_CHUNK, len(kept)))
         self.data = kept + chunk
         self.base += self.at
         self.at = 0

@@ -96,8 +96,11 @@ class MiniLm:
         if len(texts) <= 1 or self._threads == 1:
             rows = [self._vector(text) for text in texts]
         else:
-            with ThreadPoolExecutor(self._threads, "memruler-embed") as pool:
+            pool = ThreadPoolExecutor(self._threads, "memruler-embed")
+            try:
                 rows = list(pool.map(self._vector, texts))
+            finally:
+                pool.shutdown(cancel_futures=True)  # an interrupt does not wait for the rest
         return np.stack(rows) if rows else np.empty((0, self.identity().dimension), np.float32)
 
     def truncated(self, texts: Sequence[str]) -> int:

@@ -43,7 +43,7 @@ def quantise(vectors: NDArray[np.float32]) -> Floats:
     Raises:
         InstrumentError: A row is too long for the proof above, or not finite.
     """
-    whole = vectors.astype(np.float64) * _SCALE
+    whole = np.rint(vectors.astype(np.float64) * _SCALE)
     squared = np.einsum("ij,ij->i", whole, whole)
     if vectors.shape[1] > _LARGEST_DIMENSION or not np.all(squared < _LONGEST_SQUARED):
         raise InstrumentError("the embedder gave a vector longer than unit length, or not finite")
