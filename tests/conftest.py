@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from memruler.model.corpus import (
     CorpusInfo,
@@ -26,6 +27,10 @@ from memruler.model.system import (
     SystemIdentity,
 )
 
+# A busy machine is no failure: no test judges time.
+settings.register_profile("memruler", deadline=None)
+settings.load_profile("memruler")
+
 _SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
@@ -34,6 +39,14 @@ def _shared(relative: str) -> Path:
     if not path.exists():
         pytest.skip(f"needs ../shared/{relative}, which is not on this machine")
     return path
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep a person's cache out of the tests, those that start programs included."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MEMRULER_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture(scope="session")
