@@ -1,10 +1,10 @@
-"""Peak memory of `builtin:lexical` over synthetic corpora of growing size: it should stay flat.
+"""Memory of `builtin:lexical` over synthetic corpora of growing size.
 
     .venv/bin/python benchmarks/synthetic_memory.py
 
 The largest has the shape of LongMemEval-S: 500 instances of 48 sessions with one question each (its
-turns are shorter). With --queries 24 every generated question is asked: scoring holds the run's
-queries at once, so memory then grows with them, by some kilobytes a query.
+turns are shorter than the real ones). The peak is that of the whole process: replay goes through a
+corpus instance by instance, while scoring holds columns of the whole run.
 """
 
 import argparse

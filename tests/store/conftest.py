@@ -1,6 +1,7 @@
 """Records to fill a journal with."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 
 import pytest
@@ -122,3 +123,20 @@ def manifest() -> Callable[..., Manifest]:
 @pytest.fixture(scope="session")
 def add() -> Callable[[Journal, Records], None]:
     return add_instance
+
+
+@pytest.fixture(scope="session")
+def size_limit() -> Callable[[int], AbstractContextManager[None]]:
+    """A real limit of the operating system on the size of a file, in bytes."""
+    resource = pytest.importorskip("resource")
+
+    @contextmanager
+    def limit(size: int) -> Iterator[None]:
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    return limit

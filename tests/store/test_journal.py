@@ -2,7 +2,6 @@
 
 import errno
 import os
-import resource
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -296,17 +295,15 @@ class TestFaults:
         with Journal.open(path) as journal:
             assert journal.done == {0, 2}
 
-    def test_a_size_limit_in_the_middle_of_a_line(self, tmp_path, records, add):
+    def test_a_size_limit_in_the_middle_of_a_line(self, tmp_path, records, add, size_limit):
         path = tmp_path / "j"
         with Journal.open(path) as journal:
             add(journal, records(0))
-            before = resource.getrlimit(resource.RLIMIT_FSIZE)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 100, before[1]))
-            try:
-                with pytest.raises(InstrumentError, match="size this account may write"):
-                    add(journal, records(1))
-            finally:
-                resource.setrlimit(resource.RLIMIT_FSIZE, before)
+            with (
+                size_limit(path.stat().st_size + 100),
+                pytest.raises(InstrumentError, match="size this account may write"),
+            ):
+                add(journal, records(1))
         with Journal.open(path) as journal:
             assert journal.done == {0}
             assert journal.cut == 100

@@ -2,7 +2,6 @@
 
 import errno
 import os
-import resource
 import shutil
 import signal
 import stat
@@ -382,19 +381,14 @@ class TestDiskFaults:
         assert path.read_bytes() == b"old"
         assert names(tmp_path) == ["file"]
 
-    def test_a_size_limit(self, tmp_path):
-        """A real limit of the operating system, hit in the middle of a write."""
+    def test_a_size_limit(self, tmp_path, size_limit):
         write_atomic(tmp_path / "old", b"old")
-        before = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
-        try:
+        with size_limit(4096):
             for use in (write_atomic, append):
                 with pytest.raises(InstrumentError, match="size this account may write"):
                     use(tmp_path / use.__name__, b"x" * 10_000)
             with pytest.raises(InstrumentError):
                 write_atomic(tmp_path / "old", b"x" * 10_000)
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, before)
         assert names(tmp_path) == ["append", "old"]
         assert (tmp_path / "old").read_bytes() == b"old"
 

@@ -2,7 +2,6 @@
 
 import itertools
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -237,18 +236,16 @@ class TestFaults:
         seal(folder)
         assert contents(folder) == contents(whole)
 
-    def test_a_disk_that_fills_while_pyarrow_writes(self, run, records, add):
+    def test_a_disk_that_fills_while_pyarrow_writes(self, run, records, add, size_limit):
         """The error crosses pyarrow and comes out as ours."""
         folder = run([0])
         with folder.journal() as journal:
             add(journal, records(7, items=2000, queries=1))
-        before = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (5000, before[1]))
-        try:
-            with pytest.raises(InstrumentError, match="size this account may write"):
-                seal(folder)
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        with (
+            size_limit(5000),
+            pytest.raises(InstrumentError, match="size this account may write"),
+        ):
+            seal(folder)
         assert files(folder) == {".lock", JOURNAL}
         seal(folder)
         assert read_table(folder, "lineage").num_rows == 2003
