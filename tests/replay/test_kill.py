@@ -9,7 +9,8 @@ import time
 
 import pytest
 
-IDENTICAL = ("queries.parquet", "lineage.parquet", "trace.parquet", "scores.parquet", "summary.json")
+TABLES = ("queries", "lineage", "trace", "scores")
+IDENTICAL = (*(f"{table}.parquet" for table in TABLES), "summary.json")
 
 
 def start(out, stem):

@@ -34,7 +34,9 @@ def seen(tmp_path, corpus, path, system):
 
 def without_labels(rows):
     """A LongMemEval file whose labels say the opposite, and whose ids say nothing."""
-    text = re.sub(r"\b(answer|sharegpt|fill|ultrachat|empty|noans)_(?!session_ids)", "zz_", json.dumps(rows))
+    text = re.sub(
+        r"\b(answer|sharegpt|fill|ultrachat|empty|noans)_(?!session_ids)", "zz_", json.dumps(rows)
+    )
     changed = json.loads(text)
     for row in changed:
         row["answer"] = "something else"

@@ -121,6 +121,7 @@ class TestContent:
         assert row == {
             "instance": 2, "key": "key-2", "sessions": 2, "turns": 5, "ingest_ms": 7.0,
             "batched": False,
+            "truncated": None,
         }  # fmt: skip
 
     def test_a_run_without_instances(self, run):

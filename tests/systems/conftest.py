@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memruler.embedding.checked import EmbedderUsage
 from memruler.model.system import (
     EmbedderIdentity,
     Memory,
@@ -29,6 +30,7 @@ class FakeEmbedder:
         self.known = known or {}
         self.dimension = len(next(iter(self.known.values()))) if self.known else dimension
         self.calls: list[list[str]] = []
+        self.usage = EmbedderUsage()
 
     def identity(self) -> EmbedderIdentity:
         return EmbedderIdentity(

@@ -74,26 +74,22 @@ def main(arguments: list[str] | None = None) -> None:
 def _run(arguments: list[str] | None) -> int:
     try:
         code: Any = cli.main(args=arguments, prog_name="memruler", standalone_mode=False)
-    except Refusal as refusal:
-        # Every reason at once, each on its line.
-        lines = [f"refused: {printable(reason)}" for reason in refusal.reasons]
-        if refusal.hint:
-            lines.append(f"instead: {printable(refusal.hint)}")
-        click.echo("memruler: " + "\n          ".join(lines), err=True)
-        return refusal.exit_code
     except MemrulerError as error:
-        click.echo(f"memruler: {error}", err=True)
+        click.echo(f"memruler: {_told(error)}", err=True)
         return error.exit_code
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except click.exceptions.Exit as leave:
-        return leave.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo("memruler: interrupted", err=True)
         return Interrupted.exit_code
-    except BrokenPipeError:
-        # The reader of stdout left (`| head`): nothing is wrong, and nothing more to say.
-        sys.stderr.close()
-        return 0
     return code if isinstance(code, int) else 0
+
+
+def _told(error: MemrulerError) -> str:
+    """An error is one line; a refusal has a line for each of its reasons."""
+    if not isinstance(error, Refusal):
+        return str(error)
+    lines = [f"refused: {printable(reason)}" for reason in error.reasons]
+    hint = [f"instead: {printable(error.hint)}"] if error.hint else []
+    return "\n          ".join(lines + hint)

@@ -9,7 +9,7 @@ from memruler.compare.load import LoadedRun, QueryKey
 from memruler.compare.record import ChangedQuery, Delta
 from memruler.model.summary import Level
 
-__all__ = ["changed_queries"]
+__all__ = ["changed_queries", "recounted"]
 
 _Changes = dict[Level, dict[str, tuple[float, float]]]
 _WAYS: Mapping[int, Literal["up", "down"] | None] = {1: "up", 0: None, -1: "down"}
@@ -20,9 +20,12 @@ def changed_queries(
 ) -> tuple[ChangedQuery, ...]:
     """Every query with a value that differs, at any metric, level and cut-off compared.
 
+    A query that has no value in one of the runs changed nothing that can be compared; the counts
+    beside each delta say how many there are.
+
     Args:
         base: The baseline.
-        candidate: The candidate; it has values for the same queries at `cells`.
+        candidate: The candidate.
         cells: Levels and depths compared.
         headline: The delta that decides; each query says which way it moved there.
     """
@@ -45,6 +48,16 @@ def changed_queries(
     )
 
 
+def recounted(base: LoadedRun, candidate: LoadedRun) -> frozenset[QueryKey]:
+    """The queries that count in one run only, at some level and depth scored in both."""
+    unlike: set[QueryKey] = set()
+    for level in base.scores.keys() & candidate.scores.keys():
+        left, right = base.scores[level].columns, candidate.scores[level].columns
+        for column in left.keys() & right.keys():
+            unlike |= left[column].keys() ^ right[column].keys()
+    return frozenset(unlike)
+
+
 def _way(changes: _Changes, level: Level, column: str) -> Literal["up", "down"] | None:
     pair = changes.get(level, {}).get(column)
     return None if pair is None else _WAYS[moved(*pair)]
@@ -58,5 +71,5 @@ def _differing(
             if column.endswith(f"@{k}"):
                 others = candidate.scores[level].columns[column]
                 for key, value in values.items():
-                    if moved(value, others[key]):
+                    if key in others and moved(value, others[key]):
                         yield level, column, key, (value, others[key])

@@ -24,7 +24,14 @@ def moved(base: float, candidate: float) -> int:
     return (candidate > base) - (candidate < base)
 
 
-def paired_delta(metric: str, cell: Cell, name: str, of: int, pairs: Pairs) -> Delta:
+def paired_delta(
+    metric: str,
+    cell: Cell,
+    name: str,
+    of: int,
+    pairs: Pairs,
+    own: tuple[int, int] | None = None,
+) -> Delta:
     """The difference of two means over the same queries.
 
     The per-query differences are summed exactly and divided once, so for a metric of zeros and
@@ -36,16 +43,20 @@ def paired_delta(metric: str, cell: Cell, name: str, of: int, pairs: Pairs) -> D
         name: `all`, or the category.
         of: Measurable queries of the slice.
         pairs: At least one.
+        own: Queries that count in the base and in the candidate; None where those are the pairs.
     """
     total = fsum(candidate - base for base, candidate in pairs)
     moves = [moved(base, candidate) for base, candidate in pairs]
     counted = len(pairs)
+    base_counted, candidate_counted = own or (counted, counted)
     return Delta(
         metric=metric,
         level=cell[0],
         k=cell[1],
         slice=name,
         counted=counted,
+        base_counted=base_counted,
+        candidate_counted=candidate_counted,
         of=of,
         base=fsum(base for base, _ in pairs) / counted,
         candidate=fsum(candidate for _, candidate in pairs) / counted,
@@ -69,6 +80,9 @@ def macro(categories: Mapping[str, Delta]) -> MacroDelta:
         level=first.level,
         k=first.k,
         categories=number,
+        counted=sum(d.counted for d in deltas),
+        base_counted=sum(d.base_counted for d in deltas),
+        candidate_counted=sum(d.candidate_counted for d in deltas),
         base=fsum(d.base for d in deltas) / number,
         candidate=fsum(d.candidate for d in deltas) / number,
         delta=_mean(total, number),

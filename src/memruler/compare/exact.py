@@ -1,17 +1,17 @@
 """The exact ruler: what changed between two deterministic runs. A fact carries no interval."""
 
 from collections.abc import Iterator, Sequence
-from math import isclose
 from pathlib import Path
 from typing import Literal
 
-from memruler.compare.changes import changed_queries
+from memruler.compare.changes import changed_queries, recounted
 from memruler.compare.comparable import reasons
-from memruler.compare.deltas import macro, paired_delta, verdict
+from memruler.compare.deltas import macro, moved, verdict
 from memruler.compare.fingerprint import Differences, differences
 from memruler.compare.headline import LEVELS, Cell, choose_headline
 from memruler.compare.load import LoadedRun, QueryKey, load, side
-from memruler.compare.notes import notes
+from memruler.compare.notes import exactly, notes
+from memruler.compare.paired import cell_deltas, floor_delta
 from memruler.compare.record import (
     SCHEMA_VERSION,
     ChangedQuery,
@@ -22,15 +22,11 @@ from memruler.compare.record import (
 )
 from memruler.compare.refusal import Incomparable
 from memruler.compare.selection import select
-from memruler.errors import FormatError, UsageError
-from memruler.metrics.names import METRICS, MetricName
+from memruler.errors import UsageError
+from memruler.metrics.names import MetricName
 from memruler.model.summary import Level
 
 __all__ = ["compare"]
-
-_AGREE = 1e-9
-"""How far the mean of scores.parquet may be from summary.json: both come from one scoring."""
-
 
 def compare(
     base: Path,
@@ -40,6 +36,7 @@ def compare(
     cutoffs: Sequence[int] | Literal["common"] | None = None,
     levels: Sequence[Level] | None = None,
     metric: str | None = None,
+    shared: bool = False,
 ) -> Comparison:
     """Compare two finished, deterministic runs over the same queries.
 
@@ -51,19 +48,27 @@ def compare(
         levels: Levels; None for both.
         metric: The metric that decides, such as `ndcg@10`; None for `recall_all@5`, or the
             deepest cut-off compared where there is no 5.
+        shared: Take every mean over the queries that count in both runs, where those that count
+            differ. The comparison says so, and is refused where the headline turns its sign once
+            a missing list counts as a miss.
 
     Raises:
         Incomparable: A difference would not mean what it looks like; every reason at once.
-        UsageError: A declared key or a metric is unknown; both runs are the same folder.
+        UsageError: A declared key or a metric is unknown; both runs are the same folder;
+            `shared` and `common` are asked for together.
         FormatError: A folder is no finished and scored run.
     """
     if base.resolve() == candidate.resolve():
         raise UsageError(
             "a run cannot be compared with itself", where=base, hint="name two run folders"
         )
+    if shared and cutoffs == "common":
+        raise UsageError(
+            "--shared keeps the cut-offs that -k common leaves out", hint="choose one of the two"
+        )
     left, right = load(base), load(candidate)
     found = differences(left.manifest.fingerprint, right.manifest.fingerprint, changed)
-    selection = select(left, right, cutoffs, levels)
+    selection = select(left, right, cutoffs, levels, shared=shared)
     headline = choose_headline(metric, selection.cells)
     refused = [
         *reasons(left, right, found, tuple(levels or LEVELS)),
@@ -73,10 +78,15 @@ def compare(
     ]
     if refused or isinstance(headline, Reason):
         raise Incomparable(left.stem, right.stem, refused)
-    deltas = tuple(d for cell in selection.cells for d in _deltas(left, right, cell))
+    deltas = tuple(
+        d for cell in selection.cells for d in cell_deltas(left, right, cell, shared=shared)
+    )
     deciding = _deciding(deltas, headline, selection.cells)
-    moved = changed_queries(left, right, selection.cells, deciding)
-    _refuse_unexplained(left, right, found, moved)
+    changed_there = changed_queries(left, right, selection.cells, deciding)
+    _refuse_unexplained(left, right, found, changed_there)
+    floor = floor_delta(left, right, deciding) if shared else None
+    if floor is not None:
+        _refuse_disagreement(left, right, deciding, floor)
     return Comparison(
         schema_version=SCHEMA_VERSION,
         ruler="exact",
@@ -87,69 +97,23 @@ def compare(
         clusters=left.summary.clusters,
         target=left.summary.target,
         changed=found.declared,
+        shared_only=shared,
         verdict=verdict(deciding),
         headline=deciding,
+        floor=floor,
         deltas=deltas,
         macro=tuple(_macro(deltas)),
-        queries=moved,
+        queries=changed_there,
         omitted=selection.omitted,
         degraded=left.manifest.degraded,
         corpus_notes=left.manifest.corpus_notes,
-        notes=notes(left, right, found, deciding if metric is None else None),
-    )
-
-
-def _deltas(base: LoadedRun, candidate: LoadedRun, cell: Cell) -> Iterator[Delta]:
-    level, k = cell
-    slices = [
-        (name, cutoff)
-        for name in ("all", *base.categories)
-        if (cutoff := base.cutoffs(name).get(cell)) is not None
-    ]
-    for metric in _metrics(base, candidate, cell):
-        values = base.scores[level].columns[f"{metric}@{k}"]
-        others = candidate.scores[level].columns[f"{metric}@{k}"]
-        if set(values) != set(others):
-            raise _disagree(candidate, f"{level} {metric}@{k}")
-        for name, cutoff in slices:
-            pairs = [
-                (value, others[key])
-                for key, value in values.items()
-                if name in {"all", base.queries[key].category}
-            ]
-            if len(pairs) != cutoff.counted:
-                raise _disagree(base, f"{level} {metric}@{k}, slice {name}")
-            delta = paired_delta(metric, cell, name, cutoff.of, pairs)
-            _check_means(base, candidate, cell, delta)
-            yield delta
-
-
-def _metrics(base: LoadedRun, candidate: LoadedRun, cell: Cell) -> list[str]:
-    """Per-query metrics that were scored there, in the registry's order."""
-    level, k = cell
-    found = []
-    for metric in METRICS.values():
-        there = [f"{metric.name}@{k}" in run.scores[level].columns for run in (base, candidate)]
-        if metric.kind != "per-query":
-            continue
-        if not all(there):
-            raise _disagree(candidate if there[0] else base, f"{level} {metric.name}@{k}")
-        found.append(metric.name)
-    return found
-
-
-def _check_means(base: LoadedRun, candidate: LoadedRun, cell: Cell, delta: Delta) -> None:
-    for run, mean in ((base, delta.base), (candidate, delta.candidate)):
-        stated = run.cutoffs(delta.slice)[cell].values.get(delta.metric)
-        if stated is None or not isclose(stated, mean, rel_tol=0, abs_tol=_AGREE):
-            raise _disagree(run, f"{cell[0]} {delta.metric}@{cell[1]}, slice {delta.slice}")
-
-
-def _disagree(run: LoadedRun, where: str) -> FormatError:
-    return FormatError(
-        f"scores.parquet and summary.json of run {run.stem} disagree",
-        where=where,
-        hint="score the run again",
+        notes=notes(
+            left,
+            right,
+            found,
+            deciding if metric is None else None,
+            None if floor is None else (deciding, floor),
+        ),
     )
 
 
@@ -172,20 +136,44 @@ def _macro(deltas: Sequence[Delta]) -> Iterator[MacroDelta]:
 
 
 def _refuse_unexplained(
-    base: LoadedRun, candidate: LoadedRun, found: Differences, moved: Sequence[ChangedQuery]
+    base: LoadedRun, candidate: LoadedRun, found: Differences, changed: Sequence[ChangedQuery]
 ) -> None:
     """Refuse a difference that nothing on record can have caused: one run was no fact."""
     same = (base.manifest.packages, base.manifest.machine) == (
         candidate.manifest.packages,
         candidate.manifest.machine,
     )
-    if moved and same and not found.declared:
+    if not same or found.declared:
+        return
+    unlike = {QueryKey(query.instance, query.query) for query in changed}
+    unlike |= recounted(base, candidate)
+    if unlike:
+        first = next(key for key in base.queries if key in unlike)
         reason = Reason(
             code="unexplained",
-            what=f"{len(moved)} queries scored differently although nothing differs between the "
-            f"runs ({QueryKey(moved[0].instance, moved[0].query)} is the first): fingerprint, "
-            "packages and machine are equal",
+            what=f"{len(unlike)} queries scored differently although nothing differs between the "
+            f"runs ({first} is the first): fingerprint, packages and machine are equal",
             hint="one of the runs is not deterministic, or its system changed without changing "
             "its identity; measure both anew",
         )
         raise Incomparable(base.stem, candidate.stem, [reason])
+
+
+def _refuse_disagreement(
+    base: LoadedRun, candidate: LoadedRun, headline: Delta, floor: Delta
+) -> None:
+    """Refuse a verdict that hangs on leaving out the queries that one run gave up on."""
+    # Zero is a sign of its own: `unchanged` over shared queries must not hide a loss.
+    if moved(0, headline.delta) == moved(0, floor.delta):
+        return
+    name = f"{headline.metric}@{headline.k} at the {headline.level} level"
+    reason = Reason(
+        code="shared_and_floor_disagree",
+        what=f"{name} differs by {exactly(headline.delta)} over the {headline.counted} shared "
+        f"queries, but by {exactly(floor.delta)} over all {floor.of} measured queries with a "
+        f"missing list counted as a miss ({headline.base_counted} count in the base, "
+        f"{headline.candidate_counted} in the candidate)",
+        hint="choose another --metric or -k for which both say the same, or compare without "
+        "--shared where both runs count the same queries: -k common",
+    )
+    raise Incomparable(base.stem, candidate.stem, [reason])

@@ -1,13 +1,13 @@
 """Reads what a comparison needs from a finished run folder."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
-from memruler.compare.headline import LEVELS
+from memruler.compare.headline import HEADLINE, LEVELS
 from memruler.compare.record import Side
 from memruler.errors import FormatError
 from memruler.model.run import Manifest
@@ -74,6 +74,11 @@ class LoadedRun(msgspec.Struct, frozen=True, kw_only=True):
             for cutoff in part.cutoffs
         }
 
+    def counted(self, level: Level, k: int) -> Set[QueryKey]:
+        """The queries that have a value at one level and depth; all metrics have the same."""
+        scores = self.scores.get(level)
+        return scores.columns.get(f"{HEADLINE}@{k}", {}).keys() if scores else frozenset()
+
     @property
     def categories(self) -> tuple[str, ...]:
         """Names of the slices other than `all`, in the summary's order."""
@@ -103,6 +108,8 @@ def load(path: Path) -> LoadedRun:
         ) from error
     if not summary.slices or summary.slices[0].name != "all":
         raise FormatError("summary.json has no slice `all`", where=path, hint=_AGAIN)
+    if len({part.name for part in summary.slices}) != len(summary.slices):
+        raise FormatError("summary.json names a slice twice", where=path, hint=_AGAIN)
     rows = read_table(
         folder, "queries", columns=["instance", "instance_key", "query", "id", "text", "category"]
     ).to_pylist()

@@ -9,13 +9,17 @@ from memruler.compare.headline import HEADLINE
 from memruler.compare.load import LoadedRun
 from memruler.compare.record import Delta
 
-__all__ = ["notes"]
+__all__ = ["exactly", "notes"]
 
 _CODE = ("version", "commit", "dirty", "source_sha256")
 
 
 def notes(
-    base: LoadedRun, candidate: LoadedRun, found: Differences, default: Delta | None
+    base: LoadedRun,
+    candidate: LoadedRun,
+    found: Differences,
+    default: Delta | None,
+    shared: tuple[Delta, Delta] | None = None,
 ) -> tuple[str, ...]:
     """The notes, most important first.
 
@@ -24,8 +28,10 @@ def notes(
         candidate: The candidate.
         found: How their fingerprints differ.
         default: The headline where nobody chose one; None where somebody did.
+        shared: The headline and its floor where the means are over shared queries only.
     """
     return (
+        *_shared(shared),
         *_attribution(found),
         *_headline(default),
         *_surroundings(base, candidate),
@@ -34,6 +40,28 @@ def notes(
         *_unattributed(candidate, "candidate"),
         *_warnings(base, candidate),
     )
+
+
+def _shared(shared: tuple[Delta, Delta] | None) -> Iterator[str]:
+    if shared is None:
+        return
+    head, floor = shared
+    yield (
+        "shared queries only: every mean is over the queries that count in both runs. A memory "
+        "that returns short lists on hard questions can gain from this: at the headline "
+        f"{head.base_counted} of {head.of} queries count in the base, {head.candidate_counted} in "
+        f"the candidate, {head.counted} in both"
+    )
+    yield (
+        f"with a missing list counted as a miss, over all {floor.of} measured queries, the "
+        f"headline goes from {floor.base:.4f} to {floor.candidate:.4f} "
+        f"({exactly(floor.delta)}; shared queries only: {exactly(head.delta)})"
+    )
+
+
+def exactly(delta: float) -> str:
+    """A difference in a sentence: its sign and three digits that matter; 0 only if it is zero."""
+    return f"{delta:+.3g}" if delta else "0"
 
 
 def _attribution(found: Differences) -> Iterator[str]:

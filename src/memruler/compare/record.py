@@ -40,6 +40,7 @@ ReasonCode = Literal[
     "metric",
     "nothing-left",
     "unexplained",
+    "shared_and_floor_disagree",
 ]
 """Kinds of reasons; docs/comparing.md explains each."""
 
@@ -91,6 +92,8 @@ class Delta(msgspec.Struct, frozen=True, kw_only=True):
         level, k: What a rank is a rank of, and the depth.
         slice: `all`, or the category.
         counted: Queries that both means are over.
+        base_counted, candidate_counted: Queries that count in that run; more than `counted` only
+            where the comparison is over shared queries.
         of: Measurable queries of the slice.
         base, candidate: The two means.
         delta: Sum of the per-query differences divided by `counted`; exactly 0 when they cancel.
@@ -102,6 +105,8 @@ class Delta(msgspec.Struct, frozen=True, kw_only=True):
     k: int
     slice: str
     counted: int
+    base_counted: int
+    candidate_counted: int
     of: int
     base: float
     candidate: float
@@ -111,12 +116,20 @@ class Delta(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MacroDelta(msgspec.Struct, frozen=True, kw_only=True):
-    """The difference of two unweighted means over the same categories."""
+    """The difference of two unweighted means over the same categories.
+
+    Attributes:
+        categories: Those with at least one query that both means are over.
+        counted, base_counted, candidate_counted: As in `Delta`, summed over these categories.
+    """
 
     metric: str
     level: Level
     k: int
     categories: int
+    counted: int
+    base_counted: int
+    candidate_counted: int
     base: float
     candidate: float
     delta: float
@@ -154,8 +167,12 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, tag="compared", tag_
         clusters: Instances with at least one measured query.
         target: Which stored forms earn credit.
         changed: The declared differences.
+        shared_only: False: both runs count the same queries at everything compared. True: asked
+            for; every mean is over the queries that count in both runs.
         verdict: The sign of the headline's delta.
         headline: The one delta that decides; its slice is `all`.
+        floor: The headline over all measured queries, where one without a value counts as a
+            miss (0); its sign is the verdict's. None unless `shared_only`.
         deltas: Every metric, level, cut-off and slice.
         macro: Means over categories.
         queries: Those that changed anywhere, in corpus order.
@@ -174,8 +191,10 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, tag="compared", tag_
     clusters: int
     target: str
     changed: tuple[Difference, ...]
+    shared_only: bool = False
     verdict: Verdict
     headline: Delta
+    floor: Delta | None = None
     deltas: tuple[Delta, ...]
     macro: tuple[MacroDelta, ...]
     queries: tuple[ChangedQuery, ...]

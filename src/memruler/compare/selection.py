@@ -1,4 +1,4 @@
-"""Chooses the cut-offs to compare at: those where both runs count the same queries."""
+"""Chooses the cut-offs to compare at: where both runs count the same queries, or share some."""
 
 from collections.abc import Iterator, Sequence
 from typing import Literal
@@ -9,6 +9,7 @@ from memruler.compare.headline import LEVELS, Cell
 from memruler.compare.load import LoadedRun
 from memruler.compare.record import Reason
 from memruler.model.summary import Cutoff, Level, Omitted
+from memruler.scoring.slices import slice_name
 
 __all__ = ["Selection", "select"]
 
@@ -32,6 +33,8 @@ def select(
     candidate: LoadedRun,
     cutoffs: Sequence[int] | Literal["common"] | None,
     levels: Sequence[Level] | None,
+    *,
+    shared: bool = False,
 ) -> Selection:
     """Choose the cut-offs at which both runs counted the same queries.
 
@@ -41,6 +44,7 @@ def select(
         cutoffs: Depths asked for; None for all; `common` to leave out, with the reason, every
             one where the two runs did not count the same queries.
         levels: Levels asked for; None for all.
+        shared: Choose every cut-off at which some queries count in both runs instead.
     """
     cells: list[Cell] = []
     omitted: list[Omitted] = []
@@ -56,10 +60,10 @@ def select(
             continue
         for k in sorted(depths):
             fault = _fault(base, candidate, (level, k))
-            if fault is None:
+            if fault is None or (shared and fault.both):
                 cells.append((level, k))
-            elif fault.refuse and cutoffs != "common":
-                reasons.append(_members_reason(level, k, fault.what))
+            elif fault.refuse and cutoffs != "common" and not shared:
+                reasons.append(_members_reason(level, k, fault))
             else:
                 omitted.append(Omitted(level=level, k=k, reason=fault.what))
     reasons.extend(
@@ -70,17 +74,23 @@ def select(
         )
         for k in sorted(depths - known)
     )
-    omitted.extend(_empty_categories(base, cells))
+    omitted.extend(_empty_categories(base, candidate, cells))
     if not cells and not reasons:
         reasons.extend(_nothing_left(omitted))
     return Selection(cells=tuple(cells), omitted=tuple(omitted), reasons=tuple(reasons))
 
 
 class _Fault(msgspec.Struct, frozen=True):
-    """Why one cut-off cannot be compared; `refuse` unless it simply was not scored."""
+    """Why one cut-off cannot be compared.
+
+    Attributes:
+        refuse: The queries that count differ; False where it simply was not scored.
+        both: Queries that count in both runs all the same.
+    """
 
     what: str
     refuse: bool
+    both: int = 0
 
 
 def _depths(run: LoadedRun) -> set[int]:
@@ -129,8 +139,12 @@ def _fault(base: LoadedRun, candidate: LoadedRun, cell: Cell) -> _Fault | None:
     )
     # Where all queries together differ, that a category differs too goes without saying.
     within = "" if differing[0] == "all" else f"; in {', '.join(differing)}"
+    both = len(base.counted(*cell) & candidate.counted(*cell))
     return _Fault(
-        f"the queries whose list reaches {k} are not the same ones ({counts}{within})", refuse=True
+        f"the queries whose list reaches {k} are not the same ones ({counts}, {both} in both"
+        f"{within})",
+        refuse=True,
+        both=both,
     )
 
 
@@ -138,21 +152,38 @@ def _members(cutoff: Cutoff | None) -> str | None:
     return None if cutoff is None else cutoff.members
 
 
-def _members_reason(level: Level, k: int, what: str) -> Reason:
+def _members_reason(level: Level, k: int, fault: _Fault) -> Reason:
+    over = ", or take the means over the queries that count in both: --shared"
     return Reason(
         code="members",
-        what=f"{level} level, k={k}: {what}",
-        hint="leave such cut-offs out: -k common, or -k with the others, or one --level",
+        what=f"{level} level, k={k}: {fault.what}",
+        hint="leave such cut-offs out: -k common, or -k with the others, or one --level"
+        + (over if fault.both else ""),
     )
 
 
-def _empty_categories(run: LoadedRun, cells: Sequence[Cell]) -> Iterator[Omitted]:
-    for name in run.categories:
+def _empty_categories(
+    base: LoadedRun, candidate: LoadedRun, cells: Sequence[Cell]
+) -> Iterator[Omitted]:
+    for name in base.categories:
         for level, k in cells:
-            if (level, k) not in run.cutoffs(name):
-                yield Omitted(
-                    level=level, k=k, reason=f"category {name}: no query's list is that long"
-                )
+            own, other = (
+                {
+                    key
+                    for key in run.counted(level, k)
+                    if slice_name(run.queries[key].category) == name
+                }
+                for run in (base, candidate)
+            )
+            if own & other:
+                continue
+            why = (
+                f"no query's list is that long in both runs ({len(own)} in the base, "
+                f"{len(other)} in the candidate)"
+                if own or other
+                else "no query's list is that long"
+            )
+            yield Omitted(level=level, k=k, reason=f"category {name}: {why}")
 
 
 def _nothing_left(omitted: Sequence[Omitted]) -> Iterator[Reason]:

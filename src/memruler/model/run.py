@@ -171,6 +171,8 @@ class End(msgspec.Struct, frozen=True, kw_only=True, tag="end", tag_field="t"):
         sessions, turns: How many were ingested.
         ingest_ms: Wall time from the first write to settled.
         batched: True when the queries were searched in one batch.
+        truncated: Texts of which the system's embedder read only the beginning; None when not
+            known.
     """
 
     instance: int
@@ -181,6 +183,7 @@ class End(msgspec.Struct, frozen=True, kw_only=True, tag="end", tag_field="t"):
     turns: int
     ingest_ms: float
     batched: bool
+    truncated: int | None = None
 
 
 JournalRecord = Begin | QueryRecord | ItemRecord | TraceRecord | End

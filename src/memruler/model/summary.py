@@ -106,8 +106,12 @@ class StoreCounts(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         stored: Items in the store at the end.
         lost: Reason to the number of items refused or evicted.
-        lost_gold: Reason to the number of gold turns (of measured queries) among them.
-        queries_hurt: Measured queries with at least one gold turn lost.
+        lost_gold: Reason to the number of gold turns (of measured queries) that are gone: every
+            item that came from just them was refused or evicted. Sessions, where a whole session
+            is one item.
+        queries_hurt: Measured queries with at least one of these.
+        truncated: Texts of which the system's embedder read only the beginning; None when not
+            known, 0 too where nothing is embedded.
         known: False when the system does not export its lineage; the counts are then of what
             its hits showed, and nothing is known of what was lost.
     """
@@ -117,6 +121,7 @@ class StoreCounts(msgspec.Struct, frozen=True, kw_only=True):
     lost_gold: dict[str, int]
     queries_hurt: int
     known: bool
+    truncated: int | None = None
 
 
 class ContextSize(msgspec.Struct, frozen=True, kw_only=True):

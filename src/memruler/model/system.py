@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import msgspec
 
 __all__ = [
+    "CountsTruncated",
     "EmbedderIdentity",
     "ExportsLineage",
     "Hit",
@@ -201,3 +202,11 @@ class ExportsLineage(Protocol):
 
     def lineage(self) -> Iterable[MemoryItem]:
         """Every item ever offered, in order of ingest, with its state now."""
+
+
+@runtime_checkable
+class CountsTruncated(Protocol):
+    """A memory that knows how many of its texts were longer than its embedder reads."""
+
+    def truncated(self) -> int | None:
+        """Texts ingested so far that were cut before they were embedded; None if not known."""

@@ -10,6 +10,7 @@ from memruler.errors import MemrulerError, SystemUnderTestError
 from memruler.model.corpus import Instance, Query
 from memruler.model.run import ItemRecord, TraceRecord
 from memruler.model.system import (
+    CountsTruncated,
     ExportsLineage,
     Memory,
     MemorySystem,
@@ -39,6 +40,7 @@ class InstanceResult(msgspec.Struct, frozen=True, kw_only=True):
         ingest_ms: Wall time until everything could be found.
         batched: Whether the queries were searched in one go.
         exported: Whether the system told its lineage.
+        truncated: Texts that were cut before they were embedded; None when not known.
     """
 
     items: tuple[ItemRecord, ...]
@@ -48,6 +50,7 @@ class InstanceResult(msgspec.Struct, frozen=True, kw_only=True):
     ingest_ms: float
     batched: bool
     exported: bool
+    truncated: int | None
 
 
 class _Answer(msgspec.Struct):
@@ -146,6 +149,7 @@ def replay_instance(
             tick("ingest", done, len(inputs.sessions))
         memory.settle()
         ingest_ms = (perf_counter() - start) * 1000
+        truncated = memory.truncated() if isinstance(memory, CountsTruncated) else None
         requests = [SearchRequest(text=q.text, k=settings.limit, at=clock.at) for q in queries]
         answers, batched = _search_all(memory, requests, settings.one_by_one, tick)
         exported = memory.lineage() if isinstance(memory, ExportsLineage) else ()
@@ -168,4 +172,5 @@ def replay_instance(
         ingest_ms=ingest_ms,
         batched=batched,
         exported=isinstance(memory, ExportsLineage),
+        truncated=truncated,
     )

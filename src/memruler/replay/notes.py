@@ -49,7 +49,8 @@ def run_warnings(determinism: Determinism) -> tuple[str, ...]:
     different = determinism.queries - determinism.identical
     if not different:
         return ()
-    return (
+    sentence = (
         f"not deterministic: {different} of {determinism.queries} queries ranked differently "
-        "in a second fresh store; a single run is one draw",
+        "in a second fresh store; a single run is one draw"
     )
+    return (sentence,)

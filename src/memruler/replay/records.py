@@ -63,6 +63,7 @@ def write_instance(
             turns=result.turns,
             ingest_ms=result.ingest_ms,
             batched=result.batched,
+            truncated=result.truncated,
         )
     )
     journal.commit()

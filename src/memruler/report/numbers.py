@@ -72,11 +72,16 @@ def store(kept: StoreCounts) -> str:
             f"{kept.stored} items seen in hits; the system does not export its lineage, so what "
             "it lost is not known"
         )
+    cut = (
+        f"; {kept.truncated} of the texts were longer than the embedder reads and were cut"
+        if kept.truncated
+        else ""
+    )
     if not kept.lost:
-        return f"{kept.stored} items, none refused or evicted"
+        return f"{kept.stored} items, none refused or evicted{cut}"
     return (
         f"{kept.stored} items; lost: {counts(kept.lost)}; gold turns lost: "
-        f"{counts(kept.lost_gold)} ({kept.queries_hurt} measured queries hurt)"
+        f"{counts(kept.lost_gold)} ({kept.queries_hurt} measured queries hurt){cut}"
     )
 
 

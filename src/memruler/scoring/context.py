@@ -44,7 +44,7 @@ def _tokens(
     if counter is None:
         return None, "no tokenizer: install memruler[local]"
     hits = run.hits[measured]
-    uses = np.bincount(hits[hits >= 0], minlength=len(run.item_instance))
+    uses = np.bincount(hits[hits >= 0], minlength=len(run.items.instance))
     total, start = [], 0
     for batch in batches(folder, "lineage", columns=["text"]):
         wanted = np.flatnonzero(uses[start : start + batch.num_rows])

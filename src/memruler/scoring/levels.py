@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from memruler.metrics.vectorised import ScoredMatrix, score_matrix
 from memruler.model.summary import Level
 from memruler.scoring.load import Csr, RunArrays
-from memruler.targets.attribution import PADDING, UNATTRIBUTED, ItemSources, item_codes
+from memruler.targets.attribution import PADDING, UNATTRIBUTED
 from memruler.targets.ranking import ranked, relevance
 
 __all__ = ["SEARCH_FAILED", "LevelScores", "counted", "exclusions", "score_level"]
@@ -55,31 +55,21 @@ def _keep(lists: Csr, keep: NDArray[np.bool_]) -> Csr:
     return Csr(flat, np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths * keep)]))
 
 
-def score_level(run: RunArrays, level: Level, cutoffs: tuple[int, ...], target: str) -> LevelScores:
+def score_level(run: RunArrays, level: Level, cutoffs: tuple[int, ...]) -> LevelScores:
     """Attribute every hit at one level and score every query.
 
     Args:
         run: A sealed run.
         level: What a rank is a rank of.
         cutoffs: Ascending, distinct, at least 1.
-        target: Which stored forms earn credit.
     """
     excluded = exclusions(run)
-    gold = run.gold_sessions if level == "session" else run.gold_turns
+    gold = run.gold[level]
     excluded[counted(excluded) & (gold.lengths() == 0)] = f"no_{level}_gold"
     counts = counted(excluded)
     gold = _keep(gold, counts)
-    turns = run.item_turns
-    sources = ItemSources(
-        session_offsets=run.item_sessions.offsets,
-        sessions=run.item_sessions.flat,
-        turn_offsets=turns.offsets,
-        turn_sessions=turns.flat >> 32,
-        turn_turns=turns.flat & 0xFFFF_FFFF,
-    )
-    codes = item_codes(level, run.item_kind.tolist(), sources, target)
     # One entry more: the row -1 of the hit matrix is padding.
-    by_row = np.append(codes, PADDING)
+    by_row = np.append(run.items.codes[level], PADDING)
     hits = by_row[run.hits]
     names, observed = ranked(hits)
     matrix = score_matrix(

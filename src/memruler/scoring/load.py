@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from memruler.errors import FormatError
 from memruler.model.run import Manifest
+from memruler.model.summary import Level
 from memruler.store.folder import RunFolder
-from memruler.store.tables import read_table
+from memruler.store.tables import batches, read_table
+from memruler.targets.attribution import ItemSources, item_codes, turn_codes
 
-__all__ = ["Csr", "RunArrays", "load"]
+__all__ = ["Csr", "Items", "RunArrays", "load"]
 
 
 class Csr(msgspec.Struct, frozen=True):
@@ -27,6 +29,22 @@ class Csr(msgspec.Struct, frozen=True):
         return np.diff(self.offsets)
 
 
+class Items(msgspec.Struct, frozen=True, kw_only=True):
+    """The stored forms of a run, each a few numbers; texts and ids stay on disk.
+
+    Attributes:
+        instance: Instance position [N].
+        codes: Level to the code that an item earns credit for, or `UNATTRIBUTED` [N].
+        reason: Why an item is not in the store, as a place in `reasons`; -1 if it is [N].
+        reasons: Names.
+    """
+
+    instance: NDArray[np.int32]
+    codes: dict[Level, NDArray[np.int64]]
+    reason: NDArray[np.int16]
+    reasons: tuple[str, ...]
+
+
 class RunArrays(msgspec.Struct, frozen=True, kw_only=True):
     """A sealed run. Q queries in corpus order, L the longest list of hits, N items.
 
@@ -36,13 +54,11 @@ class RunArrays(msgspec.Struct, frozen=True, kw_only=True):
         category: Names [Q].
         excluded: Reason of the population, or None [Q].
         status: Gold status under the population's rule [Q].
-        gold_sessions, gold_turns: Gold positions per query; turns as `session << 32 | turn`.
+        gold: Level to the gold codes of each query.
         hits: Global lineage rows of the hits by rank [Q, L]; -1 is padding.
         error: Message of a failed search, or None [Q].
         context_chars: Characters returned [Q].
-        item_instance: Instance position of each item [N].
-        item_sessions, item_turns: Sources per item.
-        item_kind, item_status, item_reason: Per item [N].
+        items: What was stored.
     """
 
     manifest: Manifest
@@ -51,17 +67,11 @@ class RunArrays(msgspec.Struct, frozen=True, kw_only=True):
     category: NDArray[np.object_]
     excluded: NDArray[np.object_]
     status: NDArray[np.object_]
-    gold_sessions: Csr
-    gold_turns: Csr
+    gold: dict[Level, Csr]
     hits: NDArray[np.int64]
     error: NDArray[np.object_]
     context_chars: NDArray[np.int64]
-    item_instance: NDArray[np.int64]
-    item_sessions: Csr
-    item_turns: Csr
-    item_kind: NDArray[np.object_]
-    item_status: NDArray[np.object_]
-    item_reason: NDArray[np.object_]
+    items: Items
 
 
 def _combined(table: pa.Table, name: str) -> Any:
@@ -86,11 +96,51 @@ def _csr(array: Any) -> Csr:
     return Csr(np.asarray(pc.list_flatten(array), dtype=np.int64), _offsets(array))
 
 
-def _turns_csr(array: Any) -> Csr:
+def _turns(array: Any) -> tuple[Csr, NDArray[np.int64]]:
+    """Session positions of source turns as lists, and their turn positions, flat."""
     flat = pc.list_flatten(array)
     session = np.asarray(pc.struct_field(flat, "session"), dtype=np.int64)
     turn = np.asarray(pc.struct_field(flat, "turn"), dtype=np.int64)
-    return Csr((session << 32) | turn, _offsets(array))
+    return Csr(session, _offsets(array)), turn
+
+
+def _items(folder: RunFolder, target: str) -> Items:
+    """Read the lineage a piece at a time, keeping a few numbers of each item."""
+    instance: list[NDArray[np.int32]] = []
+    codes: dict[Level, list[NDArray[np.int64]]] = {"session": [], "turn": []}
+    reason: list[NDArray[np.int16]] = []
+    known: dict[str, int] = {}
+    columns = ["instance", "kind", "status", "reason", "sessions", "turns"]
+    for batch in batches(folder, "lineage", columns=columns):
+        sessions = _csr(batch.column("sessions"))
+        turns, places = _turns(batch.column("turns"))
+        sources = ItemSources(
+            session_offsets=sessions.offsets,
+            sessions=sessions.flat,
+            turn_offsets=turns.offsets,
+            turn_sessions=turns.flat,
+            turn_turns=places,
+        )
+        kinds = [str(kind) for kind in batch.column("kind").to_pylist()]
+        for level, pieces in codes.items():
+            pieces.append(item_codes(level, kinds, sources, target))
+        instance.append(np.asarray(batch.column("instance"), dtype=np.int32))
+        why = [
+            -1 if status == "stored" else known.setdefault(text or "unknown", len(known))
+            for status, text in zip(
+                batch.column("status").to_pylist(), batch.column("reason").to_pylist(), strict=True
+            )
+        ]
+        reason.append(np.array(why, dtype=np.int16))
+    return Items(
+        instance=np.concatenate([np.zeros(0, np.int32), *instance]),
+        codes={
+            level: np.concatenate([np.zeros(0, np.int64), *pieces])
+            for level, pieces in codes.items()
+        },
+        reason=np.concatenate([np.zeros(0, np.int16), *reason]),
+        reasons=tuple(known),
+    )
 
 
 def _reading(queries: pa.Table, rule: str) -> Any:
@@ -118,8 +168,12 @@ def _hit_matrix(trace: pa.Table, row_of: dict[tuple[int, int], int]) -> NDArray[
     return matrix
 
 
-def load(folder: RunFolder) -> RunArrays:
+def load(folder: RunFolder, target: str) -> RunArrays:
     """Read everything that scoring needs; texts stay on disk.
+
+    Args:
+        folder: A sealed run folder.
+        target: Which stored forms earn credit.
 
     Raises:
         FormatError: A table is missing, damaged, or does not fit the others.
@@ -127,14 +181,11 @@ def load(folder: RunFolder) -> RunArrays:
     manifest = folder.manifest()
     if manifest is None:
         raise FormatError("no manifest in the run folder", where=folder.path)
-    queries = read_table(folder, "queries")
-    trace = read_table(folder, "trace")
+    columns = ["instance", "query", "category", "excluded", "evidence"]
+    queries = read_table(folder, "queries", columns=columns)
+    columns = ["instance", "query", "repeat", "items", "context_chars", "error"]
+    trace = read_table(folder, "trace", columns=columns)
     trace = trace.filter(pc.equal(trace.column("repeat"), pa.scalar(0, pa.int16())))
-    lineage = read_table(
-        folder,
-        "lineage",
-        columns=["instance", "kind", "status", "reason", "sessions", "turns"],
-    )
     instance, query = _ints(queries, "instance"), _ints(queries, "query")
     keys = list(zip(instance.tolist(), query.tolist(), strict=True))
     row_of = {key: row for row, key in enumerate(keys)}
@@ -153,6 +204,7 @@ def load(folder: RunFolder) -> RunArrays:
     chars = np.zeros(len(keys), dtype=np.int64)
     chars[order] = _ints(trace, "context_chars")
     reading = _reading(queries, manifest.fingerprint["population"]["rule"])
+    turns, places = _turns(pc.struct_field(reading, "turns"))
     return RunArrays(
         manifest=manifest,
         instance=instance,
@@ -160,15 +212,12 @@ def load(folder: RunFolder) -> RunArrays:
         category=_words(queries, "category"),
         excluded=_words(queries, "excluded"),
         status=np.asarray(pc.struct_field(reading, "status").to_pylist(), dtype=object),
-        gold_sessions=_csr(pc.struct_field(reading, "sessions")),
-        gold_turns=_turns_csr(pc.struct_field(reading, "turns")),
+        gold={
+            "session": _csr(pc.struct_field(reading, "sessions")),
+            "turn": Csr(turn_codes(turns.flat, places), turns.offsets),
+        },
         hits=_hit_matrix(trace, row_of),
         error=error,
         context_chars=chars,
-        item_instance=_ints(lineage, "instance"),
-        item_sessions=_csr(_combined(lineage, "sessions")),
-        item_turns=_turns_csr(_combined(lineage, "turns")),
-        item_kind=_words(lineage, "kind"),
-        item_status=_words(lineage, "status"),
-        item_reason=_words(lineage, "reason"),
+        items=_items(folder, target),
     )

@@ -61,10 +61,10 @@ def score(folder: RunFolder, cutoffs: tuple[int, ...]) -> Summary:
         Refusal: Not one query counts.
         FormatError: The folder's tables do not fit together.
     """
-    run = load(folder)
+    run = load(folder, _TARGET)
     turnless = run.manifest.fingerprint["ingest"]["granularity"] == "session"
     names: tuple[Level, ...] = ("session",) if turnless else ("session", "turn")
-    levels = [score_level(run, level, cutoffs, _TARGET) for level in names]
+    levels = [score_level(run, level, cutoffs) for level in names]
     if not counted(levels[0].excluded).any():
         found, number = np.unique(levels[0].excluded.astype(str), return_counts=True)
         raise Refusal(
@@ -77,7 +77,7 @@ def score(folder: RunFolder, cutoffs: tuple[int, ...]) -> Summary:
         run,
         levels,
         target=_TARGET,
-        store=store_counts(run, measured),
+        store=store_counts(folder, run, measured, levels[-1].level),
         context=context_size(folder, run, measured),
         turnless=turnless,
     )

@@ -22,6 +22,7 @@ from memruler.model.summary import (
 )
 from memruler.scoring.levels import SEARCH_FAILED, LevelScores, counted
 from memruler.scoring.load import RunArrays
+from memruler.scoring.slices import slice_name
 
 __all__ = ["SUMMARY_VERSION", "summarise"]
 
@@ -135,7 +136,7 @@ def summarise(
     everyone = np.ones(len(run.query), dtype=bool)
     categories = [
         Slice(
-            name=name,
+            name=slice_name(name),
             queries=int((measured & (run.category == name)).sum()),
             cutoffs=_cutoffs(run, levels, run.category == name),
         )

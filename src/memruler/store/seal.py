@@ -157,7 +157,14 @@ class _Sealing:
     def _ingest(self, entry: Entry) -> None:
         begin, end = entry.begin, entry.end
         self._tables["ingest"].add(
-            0, begin.instance, begin.key, end.sessions, end.turns, end.ingest_ms, end.batched
+            0,
+            begin.instance,
+            begin.key,
+            end.sessions,
+            end.turns,
+            end.ingest_ms,
+            end.batched,
+            end.truncated,
         )
 
     def _refuse(self, entry: Entry, what: str) -> NoReturn:

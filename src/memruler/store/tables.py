@@ -124,6 +124,7 @@ INGEST: Final = pa.schema(
         _field("turns", pa.int32()),
         _field("ingest_ms", pa.float64()),
         _field("batched", pa.bool_()),
+        pa.field("truncated", pa.int32()),
     ]
 )
 """A row an instance: what was ingested, and how long it took."""

@@ -41,6 +41,10 @@ class _Base:
         """Every item ever offered, with its state now; see `docs/systems.md` for the reasons."""
         return self._shelf.database.lineage()
 
+    def truncated(self) -> int | None:
+        """Texts ingested that were longer than the embedder reads; None if not known."""
+        return 0
+
     def close(self) -> None:
         """Close the file; it can be opened again."""
         self._tokenizer.close()
@@ -140,10 +144,21 @@ class VectorMemory(_Base):
     def __init__(self, shelf: Shelf, settings: Settings, embedder: "CheckedEmbedder") -> None:
         super().__init__(shelf, settings)
         self._embedder = embedder
+        self._truncated: int | None = 0
+
+    def truncated(self) -> int | None:
+        """Texts ingested that were longer than the embedder reads; None if not known."""
+        return self._truncated
 
     def ingest(self, session: SessionInput) -> None:
         """Store a session; see `memruler.model.system.Memory`."""
+        before = self._embedder.usage.truncated
         vectors, _ = self._embedder.vectors([storable(turn.text) for turn in session.turns])
+        after = self._embedder.usage.truncated
+        if before is None or after is None or self._truncated is None:
+            self._truncated = None
+        else:
+            self._truncated += after - before
         self._shelf.add(session, vectors)
 
     def search(self, text: str, k: int, at: datetime) -> Ranking:
