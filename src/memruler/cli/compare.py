@@ -20,6 +20,11 @@ __all__ = ["command"]
 )
 @click.option("-k", "cutoffs", metavar="LIST", help="Cut-offs (1,3,5), or `common`.")
 @click.option(
+    "--shared",
+    is_flag=True,
+    help="Where the queries that count differ, take both means over those that count in both.",
+)
+@click.option(
     "--level",
     "levels",
     type=click.Choice(["session", "turn"]),
@@ -45,6 +50,7 @@ def command(
     candidate: Path,
     changed: tuple[str, ...],
     cutoffs: str | None,
+    shared: bool,
     levels: tuple[Literal["session", "turn"], ...],
     metric: str | None,
     page: Path | None,
@@ -57,7 +63,8 @@ def command(
     that differs between them must be declared with --changed. The verdict is better, worse or
     unchanged, and each of them ends with exit code 0; a refusal ends with 4 and gives every
     reason at once. `-k common` leaves out the cut-offs at which the two runs do not count the
-    same queries, and says so.
+    same queries, and says so; `--shared` keeps them, over the queries that count in both runs, and
+    says what the headline is with a missing list counted as a miss.
     """
     # Late: --help must not wait for pyarrow, rich and jinja2.
     from memruler.compare.cutoffs import read_cutoffs  # noqa: PLC0415
@@ -76,6 +83,7 @@ def command(
             cutoffs=read_cutoffs(cutoffs),
             levels=levels or None,
             metric=metric,
+            shared=shared,
         )
     except Incomparable as refusal:
         if as_json:

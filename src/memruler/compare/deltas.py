@@ -30,6 +30,7 @@ def paired_delta(
     name: str,
     of: int,
     pairs: Pairs,
+    *,
     own: tuple[int, int] | None = None,
 ) -> Delta:
     """The difference of two means over the same queries.

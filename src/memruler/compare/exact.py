@@ -28,6 +28,7 @@ from memruler.model.summary import Level
 
 __all__ = ["compare"]
 
+
 def compare(
     base: Path,
     candidate: Path,

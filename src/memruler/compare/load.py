@@ -1,7 +1,8 @@
 """Reads what a comparison needs from a finished run folder."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -74,7 +75,7 @@ class LoadedRun(msgspec.Struct, frozen=True, kw_only=True):
             for cutoff in part.cutoffs
         }
 
-    def counted(self, level: Level, k: int) -> Set[QueryKey]:
+    def counted(self, level: Level, k: int) -> AbstractSet[QueryKey]:
         """The queries that have a value at one level and depth; all metrics have the same."""
         scores = self.scores.get(level)
         return scores.columns.get(f"{HEADLINE}@{k}", {}).keys() if scores else frozenset()

@@ -49,7 +49,7 @@ def cell_deltas(
             pairs = [(value, right[key]) for key, value in left.items() if key in right]
             if pairs:
                 of = base.cutoffs(name)[cell].of
-                yield paired_delta(metric, cell, name, of, pairs, (len(left), len(right)))
+                yield paired_delta(metric, cell, name, of, pairs, own=(len(left), len(right)))
 
 
 def floor_delta(base: LoadedRun, candidate: LoadedRun, headline: Delta) -> Delta:
@@ -78,7 +78,7 @@ def floor_delta(base: LoadedRun, candidate: LoadedRun, headline: Delta) -> Delta
         headline.slice,
         headline.of,
         [(values.get(key, 0.0), others.get(key, 0.0)) for key in measured],
-        (headline.base_counted, headline.candidate_counted),
+        own=(headline.base_counted, headline.candidate_counted),
     )
 
 

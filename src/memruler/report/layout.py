@@ -1,6 +1,7 @@
 """The few shapes that the terminal's pages are made of; all of them fit 80 columns."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from rich.console import Console
 from rich.table import Table
@@ -9,7 +10,15 @@ from rich.text import Text
 from memruler.errors import printable
 from memruler.metrics.names import METRICS
 
-__all__ = ["banner", "column_head", "facts", "heading", "numeric_table", "stdout_console"]
+__all__ = [
+    "banner",
+    "column_head",
+    "facts",
+    "heading",
+    "numeric_table",
+    "stdout_console",
+    "unpadded",
+]
 
 WIDTH = 80
 """Columns that every page fits into; a wider terminal gets no wider tables."""
@@ -25,6 +34,17 @@ def stdout_console(*, stderr: bool = False) -> Console:
     found = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
     found.width = min(found.width, WIDTH)
     return found
+
+
+@contextmanager
+def unpadded(console: Console) -> Iterator[Console]:
+    """Let pages be printed inside; a file or a pipe gets them without the tables' padding."""
+    if console.is_terminal:
+        yield console
+        return
+    with console.capture() as captured:
+        yield console
+    console.file.writelines(f"{line.rstrip()}\n" for line in captured.get().splitlines())
 
 
 def column_head(metric: str) -> str:

@@ -16,7 +16,9 @@ from memruler.report.escape import code, md
 from memruler.report.view import (
     category_deltas,
     category_rows,
+    ceilings,
     deltas_at,
+    floors,
     headline_moves,
     headline_of,
     levels_of,
@@ -85,7 +87,9 @@ def _environment() -> Environment:
     made.globals |= {
         "category_deltas": category_deltas,
         "category_rows": category_rows,
+        "ceilings": ceilings,
         "deltas_at": deltas_at,
+        "floors": floors,
         "levels_of": levels_of,
         "macro_of": macro_of,
         "metrics_of": metrics_of,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from memruler.compare.record import Comparison, Refused
 from memruler.report.document import ReportDocument
-from memruler.report.layout import stdout_console
+from memruler.report.layout import stdout_console, unpadded
 from memruler.report.terminal_comparison import render_comparison, render_refusal
 from memruler.report.terminal_run import render_run
 
@@ -20,14 +20,17 @@ __all__ = [
 
 def print_run(document: ReportDocument, folder: Path) -> None:
     """Print a run to stdout."""
-    render_run(document, folder, stdout_console())
+    with unpadded(stdout_console()) as console:
+        render_run(document, folder, console)
 
 
 def print_comparison(comparison: Comparison, *, all_queries: bool = False) -> None:
     """Print a comparison to stdout."""
-    render_comparison(comparison, stdout_console(), queries=None if all_queries else 10)
+    with unpadded(stdout_console()) as console:
+        render_comparison(comparison, console, queries=None if all_queries else 10)
 
 
 def print_refusal(refused: Refused) -> None:
     """Print why two runs do not compare, to stderr."""
-    render_refusal(refused, stdout_console(stderr=True))
+    with unpadded(stdout_console(stderr=True)) as console:
+        render_refusal(refused, console)

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from memruler.compare.comparable import shown
-from memruler.compare.record import ChangedQuery, Comparison, Delta, Refused
+from memruler.compare.record import ChangedQuery, Comparison, Delta, MacroDelta, Refused
 from memruler.errors import printable
 from memruler.model.summary import Level
 from memruler.report import numbers
@@ -34,7 +34,6 @@ def render_comparison(
         banner(console, "DEGRADED: do not trust these numbers", comparison.degraded)
     _headline(comparison, console)
     for level in levels_of(comparison.deltas):
-        heading(console, f"{level} level (n/N: queries whose list reaches k, of all measured)")
         _level(comparison, level, console)
     _categories(comparison, console)
     _queries(headline_moves(comparison), comparison, console, queries)
@@ -60,12 +59,15 @@ def render_refusal(refused: Refused, console: Console) -> None:
 def _headline(comparison: Comparison, console: Console) -> None:
     head = comparison.headline
     line = Text(comparison.verdict.upper(), style=_STYLES[comparison.verdict])
+    if comparison.shared_only:
+        line.append(" (shared queries only)")
     line.append(
         f"  {head.metric}@{head.k} {numbers.mean(head.base)} -> {numbers.mean(head.candidate)} "
         f"({numbers.delta(head.delta)})",
         style="bold",
     )
-    line.append(f"  {head.level} level, exact", style="not bold")
+    apart = "\n" if comparison.shared_only else "  "
+    line.append(f"{apart}{head.level} level, exact", style="not bold")
     console.print(line)
     same = head.counted - head.wins - head.losses
     moves = (
@@ -76,6 +78,7 @@ def _headline(comparison: Comparison, console: Console) -> None:
         console,
         [
             ("queries", moves),
+            *_floor(comparison),
             ("base", comparison.base.stem),
             ("candidate", comparison.candidate.stem),
             *(("changed", shown(difference)) for difference in comparison.changed),
@@ -83,15 +86,49 @@ def _headline(comparison: Comparison, console: Console) -> None:
     )
 
 
+def _floor(comparison: Comparison) -> Iterator[tuple[str, str]]:
+    floor = comparison.floor
+    if floor is not None:
+        yield (
+            "counted",
+            f"{floor.base_counted} in the base, {floor.candidate_counted} in the candidate, "
+            f"{comparison.headline.counted} in both",
+        )
+        yield (
+            "floor",
+            f"{numbers.mean(floor.base)} -> {numbers.mean(floor.candidate)} "
+            f"({numbers.delta(floor.delta)}) over all {floor.of} measured, a missing list "
+            "counted as a miss",
+        )
+
+
 def _level(comparison: Comparison, level: Level, console: Console) -> None:
     grid = deltas_at(comparison, level)
-    table = numeric_table(["k", ""], [*(column_head(d.metric) for d in grid[0]), "n/N"])
+    shared = comparison.shared_only
+    heading(
+        console,
+        f"{level} level (means over both; n: list reaches k, of {grid[0][0].of} measured)"
+        if shared
+        else f"{level} level (n/N: queries whose list reaches k, of all measured)",
+    )
+    metrics = [column_head(d.metric) for d in grid[0]]
+    table = numeric_table(["k", ""], [*metrics, "n" if shared else "n/N"])
     for row in grid:
-        share = numbers.share(row[0].counted, row[0].of)
-        table.add_row(str(row[0].k), "base", *(numbers.mean(d.base) for d in row), share)
-        table.add_row("", "cand", *(numbers.mean(d.candidate) for d in row))
-        table.add_row("", "delta", *(_delta(d) for d in row))
+        counts = _three_counts(row[0]) if shared else _one_count(row[0])
+        table.add_row(str(row[0].k), "base", *(numbers.mean(d.base) for d in row), counts[0])
+        table.add_row("", "cand", *(numbers.mean(d.candidate) for d in row), counts[1])
+        table.add_row("", "delta", *(_delta(d) for d in row), counts[2])
     console.print(table)
+
+
+def _one_count(delta: Delta) -> tuple[str, str, str]:
+    return numbers.share(delta.counted, delta.of), "", ""
+
+
+def _three_counts(delta: Delta) -> tuple[str, str, str]:
+    """Who counts in the base, in the candidate, and in both, which is what all means are over."""
+    base, candidate, both = _own_counts(delta)
+    return f"{base} base", f"{candidate} cand", f"{both} both"
 
 
 def _delta(delta: Delta) -> Text:
@@ -102,7 +139,8 @@ def _delta(delta: Delta) -> Text:
 def _categories(comparison: Comparison, console: Console) -> None:
     head = comparison.headline
     heading(console, f"{head.metric}@{head.k}, {head.level} level, by category")
-    table = numeric_table(["category"], ["base", "cand", "delta", "better", "worse", "n/N"])
+    counts = ["n\nbase", "n\ncand", "n\nboth", "of"] if comparison.shared_only else ["n/N"]
+    table = numeric_table(["category"], ["base", "cand", "delta", "better", "worse", *counts])
     for d in category_rows(comparison):
         table.add_row(
             Text(printable(d.slice, _LONGEST_NAME)),
@@ -111,7 +149,11 @@ def _categories(comparison: Comparison, console: Console) -> None:
             _delta(d),
             str(d.wins),
             str(d.losses),
-            numbers.share(d.counted, d.of),
+            *(
+                (*_own_counts(d), str(d.of))
+                if comparison.shared_only
+                else (numbers.share(d.counted, d.of),)
+            ),
         )
     mean = macro_of(comparison)
     if mean is not None:
@@ -120,8 +162,13 @@ def _categories(comparison: Comparison, console: Console) -> None:
             numbers.mean(mean.base),
             numbers.mean(mean.candidate),
             numbers.delta(mean.delta),
+            *(("", "", *_own_counts(mean)) if comparison.shared_only else ()),
         )
     console.print(table)
+
+
+def _own_counts(row: Delta | MacroDelta) -> tuple[str, str, str]:
+    return str(row.base_counted), str(row.candidate_counted), str(row.counted)
 
 
 def _queries(

@@ -11,7 +11,7 @@ from memruler.model.summary import Level, Summary
 from memruler.report import numbers
 from memruler.report.document import ReportDocument
 from memruler.report.layout import banner, column_head, facts, heading, numeric_table
-from memruler.report.view import PER_QUERY, headline_of, levels_of
+from memruler.report.view import PER_QUERY, ceilings, floors, headline_of, levels_of
 
 __all__ = ["render_run"]
 
@@ -73,8 +73,7 @@ def _facts(document: ReportDocument, folder: Path) -> Iterator[tuple[str, str]]:
     for gone in summary.omitted:
         depth = "" if gone.k is None else f" k={gone.k}"
         yield "left out", f"{gone.level} level{depth}: {gone.reason}"
-    yield from _ceilings(summary)
-    yield from _floors(summary)
+    yield from _bounds(summary)
     yield "store", numbers.store(summary.store)
     yield "hits", numbers.hits(summary.hits)
     yield "context", numbers.context(summary.context)
@@ -88,29 +87,15 @@ def _facts(document: ReportDocument, folder: Path) -> Iterator[tuple[str, str]]:
     yield "report", str(folder)
 
 
-def _ceilings(summary: Summary) -> Iterator[tuple[str, str]]:
-    """Where `recall_all` cannot reach 1, because a query has more gold than the window holds."""
-    for level in levels_of(summary.slices[0].cutoffs):
-        low = [
-            f"{numbers.mean(row.attainable / row.counted)} at k={row.k}"
-            for row in summary.slices[0].cutoffs
-            if row.level == level and row.attainable < row.counted
-        ]
-        if low:
-            yield "ceiling", f"recall_all at the {level} level is at most {', '.join(low)}"
-
-
-def _floors(summary: Summary) -> Iterator[tuple[str, str]]:
-    """What `recall_all` would be if a list shorter than k were a miss: silence must not pay."""
-    for level in levels_of(summary.slices[0].cutoffs):
-        low = [
-            f"{numbers.mean(row.values['recall_all'] * row.counted / row.of)} at k={row.k}"
-            for row in summary.slices[0].cutoffs
-            if row.level == level and row.counted < row.of
-        ]
-        if low:
+def _bounds(summary: Summary) -> Iterator[tuple[str, str]]:
+    levels = levels_of(summary.slices[0].cutoffs)
+    for level in levels:
+        if high := ceilings(summary, level):
+            yield "ceiling", f"recall_all at the {level} level is at most {numbers.by_depth(high)}"
+    for level in levels:
+        if low := floors(summary, level):
             yield (
                 "floor",
                 f"recall_all at the {level} level, shorter lists counted as misses: "
-                f"{', '.join(low)}",
+                f"{numbers.by_depth(low)}",
             )

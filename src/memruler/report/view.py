@@ -11,7 +11,9 @@ __all__ = [
     "PER_QUERY",
     "category_deltas",
     "category_rows",
+    "ceilings",
     "deltas_at",
+    "floors",
     "headline_moves",
     "headline_of",
     "levels_of",
@@ -55,6 +57,30 @@ def slice_rows(summary: Summary, level: Level, k: int) -> list[tuple[str, Cutoff
         )
         for part in summary.slices[1:]
     ]
+
+
+def ceilings(summary: Summary, level: Level) -> dict[int, float]:
+    """Depth to the most that `recall_all` can be, where that is less than 1.
+
+    It cannot be 1 where a counted query has more gold than the window holds.
+    """
+    return {
+        row.k: row.attainable / row.counted
+        for row in summary.slices[0].cutoffs
+        if row.level == level and row.attainable < row.counted
+    }
+
+
+def floors(summary: Summary, level: Level) -> dict[int, float]:
+    """Depth to `recall_all` with a list shorter than k counted as a miss, where there are such.
+
+    Silence must not pay: a memory that returns few hits leaves hard queries out of its own mean.
+    """
+    return {
+        row.k: row.values[HEADLINE] * row.counted / row.of
+        for row in summary.slices[0].cutoffs
+        if row.level == level and row.counted < row.of
+    }
 
 
 def deltas_at(comparison: Comparison, level: Level) -> list[list[Delta]]:
