@@ -74,6 +74,33 @@ def test_common_is_understood(pair):
     assert call(*pair, "--changed", "system", "-k", "common").exit_code == 0
 
 
+@pytest.fixture
+def uneven(make_run):
+    """Two runs that do not count the same queries at 3 and 5."""
+    short = (*_folders.QUERIES_A[:3], _folders.QUERIES_A[3]._replace(session="x."))
+    return make_run("base"), make_run("cand", (*short, _folders.QUERIES_A[4]), changes=CHANGE)
+
+
+def test_a_refusal_points_to_shared_queries_and_these_then_compare(uneven):
+    plain = call(*uneven, "--changed", "system")
+    assert plain.exit_code == 4
+    assert "--shared" in plain.stderr
+    found = call(*uneven, "--changed", "system", "--shared")
+    assert found.exit_code == 0
+    assert found.stdout.startswith("UNCHANGED (shared queries only)  recall_all@5")
+
+
+def test_a_verdict_that_hangs_on_silence_ends_with_four(make_run):
+    queries = _folders.QUERIES_A
+    silent = (*queries[:2], queries[2]._replace(session="x."), *queries[3:])
+    runs = make_run("base"), make_run("cand", silent, changes=CHANGE)
+    found = call(*runs, "--changed", "system", "--shared", "--json")
+    assert found.exit_code == 4
+    plain = json.loads(found.stdout)
+    assert [reason["code"] for reason in plain["reasons"]] == ["shared_and_floor_disagree"]
+    assert call(*runs, "--changed", "system", "--shared", "-k", "1").exit_code == 0
+
+
 def test_the_page_is_written(pair, tmp_path):
     page = tmp_path / "page.md"
     found = call(*pair, "--changed", "system", "--markdown", page)
@@ -87,7 +114,13 @@ def test_a_refusal_writes_no_page(pair, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["-k", "x"], ["--metric", "recal_all@5"], ["--changed", "nonsense"]]
+    "arguments",
+    [
+        ["-k", "x"],
+        ["--metric", "recal_all@5"],
+        ["--changed", "nonsense"],
+        ["--shared", "-k", "common"],
+    ],
 )
 def test_a_wrong_call_through_the_whole_program(pair, arguments):
     program = "from memruler.cli.main import main; main()"

@@ -29,6 +29,7 @@ from memruler.model.summary import (
     StoreCounts,
     Summary,
 )
+from memruler.scoring.slices import slice_name
 from memruler.store.folder import RunFolder
 from memruler.store.tables import INGEST, LINEAGE, QUERIES, TIMINGS, TRACE, write_table
 
@@ -133,7 +134,8 @@ def summarise(queries: tuple[Q, ...], cutoffs: tuple[int, ...], levels: tuple[st
     measured = [r for r in rows if r[2].excluded is None]
     cells = [(level, k) for level in levels for k in cutoffs]
     names = sorted({r[2].category for r in measured})
-    groups = {"all": rows, **{n: [r for r in rows if r[2].category == n] for n in names}}
+    parts = {slice_name(n): [r for r in rows if r[2].category == n] for n in names}
+    groups = {"all": rows, **parts}
     slices = tuple(
         Slice(
             name=name,
@@ -306,3 +308,8 @@ def queries_a() -> tuple[Q, ...]:
 @pytest.fixture
 def query() -> type[Q]:
     return Q
+
+
+@pytest.fixture
+def value_of() -> Callable[[str, Q, str, int], float | None]:
+    return value

@@ -162,6 +162,28 @@ def test_a_category_without_a_list_so_long_is_named(make_run, queries_a):
     assert {m.categories for m in macro} == {1}
 
 
+def test_a_category_named_all_is_a_slice_of_its_own(make_run, queries_a):
+    names = ("all", "all", "category all", "category all", "all")
+    named = tuple(q._replace(category=n) for q, n in zip(queries_a, names, strict=True))
+    gained = (*named[:3], named[3]._replace(session="x...."), named[4])
+    found = compare(
+        make_run("base", named), make_run("cand", gained, changes=CHANGE), changed=["decay_rate"]
+    )
+    assert found.headline.delta == 0.25
+    assert pick(found, "recall_all", "session", 5, "category all").delta == 0
+    assert pick(found, "recall_all", "session", 5, "category category all").delta == 0.5
+    assert [query.category for query in found.queries] == ["category all"]
+    assert {m.categories for m in found.macro} == {2}
+
+
+def test_a_summary_that_names_a_slice_twice_is_a_fault(make_run, base):
+    other = make_run("cand", changes=CHANGE)
+    text = (other / "summary.json").read_text()
+    (other / "summary.json").write_text(text.replace('"name":"multi"', '"name":"all"'))
+    with pytest.raises(FormatError, match="names a slice twice"):
+        compare(base, other, changed=["decay_rate"])
+
+
 def test_runs_degraded_the_same_way_compare_under_their_mark(make_run):
     fields = {"degraded": ("toy embedder",)}
     base = make_run("base", fields=fields)

@@ -112,6 +112,7 @@ def test_a_cut_off_that_counts_other_queries(make_run, base, queries_a):
     assert "session level, k=5" in reasons[0].what
     assert "4 of 4 in the base, 3 of 4 in the candidate" in reasons[0].what
     assert "-k common" in reasons[0].hint
+    assert "--shared" in reasons[0].hint
 
 
 def test_as_many_but_other_queries_are_still_other_queries(make_run, queries_a):
@@ -127,6 +128,7 @@ def test_a_cut_off_that_only_one_run_reaches(make_run, base, queries_a):
     reasons = refused(base, make_run("cand", short, changes=CHANGE))
     assert [reason.code for reason in reasons] == ["members"]
     assert "no list is so long" in reasons[0].what
+    assert "--shared" not in reasons[0].hint  # nothing is shared
 
 
 def test_a_category_that_counts_other_queries(make_run, base, queries_a):
@@ -197,6 +199,14 @@ def test_nothing_left_in_common(make_run, base, queries_a):
 def test_scores_that_differ_without_any_cause_on_record(make_run, base, queries_a):
     other = (queries_a[0]._replace(session="x...."), *queries_a[1:])
     (reason,) = refused(base, make_run("cand", other), changed=())
+    assert reason.code == "unexplained"
+    assert "1 queries" in reason.what
+
+
+@pytest.mark.parametrize("options", [{"cutoffs": "common"}, {"cutoffs": [1]}, {"shared": True}])
+def test_other_queries_that_count_without_any_cause_on_record(make_run, base, queries_a, options):
+    short = (*queries_a[:3], queries_a[3]._replace(session=".."), queries_a[4])
+    (reason,) = refused(base, make_run("cand", short), changed=(), **options)
     assert reason.code == "unexplained"
     assert "1 queries" in reason.what
 

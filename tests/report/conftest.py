@@ -56,6 +56,27 @@ def make_comparison(make_run, queries_a):
 
 
 @pytest.fixture
+def shared_comparison(make_run, queries_a):
+    """Over shared queries only: one gains everything, another loses its list at 3 and 5."""
+    from memruler.compare.exact import compare  # noqa: PLC0415 - after the fixtures above
+
+    left = (queries_a[0], queries_a[1]._replace(session="....."), *queries_a[2:])
+    right = (
+        left[0],
+        left[1]._replace(session="x."),
+        left[2],
+        left[3]._replace(session="x...."),
+        left[4],
+    )
+    return compare(
+        make_run("base", left),
+        make_run("candidate", right, changes={"system.settings.decay_rate": 0.0}),
+        changed=["decay_rate"],
+        shared=True,
+    )
+
+
+@pytest.fixture
 def make_document(make_run, queries_a):
     """The report of a run."""
     from memruler.report.write import write_report  # noqa: PLC0415

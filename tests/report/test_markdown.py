@@ -143,6 +143,45 @@ def test_a_comparison_says_what_it_compared(make_comparison):
     assert "no interval" in page
 
 
+def test_a_comparison_over_shared_queries_counts_three_populations_in_every_row(
+    shared_comparison, make_comparison
+):
+    page = markdown_comparison(shared_comparison)
+    assert squares(page)
+    assert "**BETTER**, shared queries only: `recall_all@5`" in page
+    assert (
+        "Floor: 0.5000 → 0.7500 (+0.2500) over all 4 measured queries, a missing list counted as "
+        "a miss. 4 count in the base, 3 in the candidate, 3 in both." in page
+    )
+    heads = [line for line in page.splitlines() if line.endswith("| of |")]
+    assert len(heads) == 5
+    assert all("| counted in base | counted in candidate | counted in both |" in h for h in heads)
+    assert "| single | 1.0000 | 1.0000 | = | 0 | 0 | 2 | 1 | 1 | 2 |" in page
+    assert "| **macro mean** of 2 | 0.7500 | 1.0000 | +0.2500 | | | 4 | 3 | 3 | |" in page
+    plain = markdown_comparison(make_comparison())
+    assert "shared" not in plain
+    assert "Floor" not in plain
+    assert "counted in" not in plain
+
+
+def test_ceilings_and_floors_stand_below_the_means(make_document, queries_a):
+    short = (*queries_a[:3], queries_a[3]._replace(session=".."), queries_a[4])
+    page = markdown_run(make_document(short))
+    assert squares(page)
+    lines = page.splitlines()
+    assert [line for line in lines if line.startswith("- Ceiling")] == [
+        f"- Ceiling: `recall_all` at the {level} level is at most 0.7500 at k=1; other queries "
+        "have more gold than the window holds."
+        for level in ("session", "turn")
+    ]
+    (floor,) = [line for line in lines if line.startswith("- Floor")]
+    assert floor == (
+        "- Floor: `recall_all` at the session level, lists shorter than k counted as misses: "
+        "0.5000 at k=3, 0.7500 at k=5."
+    )
+    assert not {"html_block", "code_block"} & kinds(page)
+
+
 def test_queries_beyond_the_limit_are_counted(make_comparison):
     comparison = make_comparison()
     page = markdown_comparison(comparison, queries=1)

@@ -51,6 +51,15 @@ def test_a_comparison_fits_its_schema_and_reads_back(make_comparison, hostile):
     assert data.isascii()
 
 
+def test_a_comparison_over_shared_queries_fits_its_schema(shared_comparison):
+    data = encode(shared_comparison)
+    check("comparison.schema.json", data)
+    plain = json.loads(data)
+    assert plain["shared_only"] is True
+    assert (plain["floor"]["delta"], plain["headline"]["candidate_counted"]) == (0.25, 3)
+    assert msgspec.json.decode(data, type=Comparison | Refused) == shared_comparison
+
+
 def test_a_refusal_fits_the_same_schema(make_run):
     with pytest.raises(Incomparable) as caught:
         compare(make_run("base"), make_run("candidate", changes={"system.name": "x"}))

@@ -7,16 +7,20 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from memruler.compare.exact import compare
+from memruler.compare.record import Reason, Refused
 from memruler.compare.refusal import Incomparable
 from memruler.model.summary import Cutoff, Omitted
 from memruler.report.layout import stdout_console
 from memruler.report.terminal import (
     print_comparison,
+    print_refusal,
     print_run,
     render_comparison,
     render_refusal,
     render_run,
 )
+
+REASON = Reason(code="corpus", what="the corpus differs", hint="measure both over the same one")
 
 
 def shown(render, record, *rest, **options):
@@ -78,6 +82,56 @@ def test_a_comparison(make_comparison):
     assert "system.settings.decay_rate: 0.03 -> 0.0" in text
     assert "down  conv-1 #1 [single] 1 -> 0 Where did Ada go?" in text
     assert text.index("down  conv-1") < text.index("up    conv-2")
+
+
+def test_a_comparison_over_shared_queries_says_so_in_every_row(shared_comparison):
+    text = shown(render_comparison, shared_comparison)
+    assert fits(text)
+    lines = [line.split() for line in text.splitlines()]
+    assert text.splitlines()[0].rstrip() == (
+        "BETTER (shared queries only)  recall_all@5 0.6667 -> 1.0000 (+0.3333)"
+    )
+    assert "counted    4 in the base, 3 in the candidate, 3 in both" in text
+    assert "floor      0.5000 -> 0.7500 (+0.2500) over all 4 measured, a missing" in text
+    at = next(i for i, line in enumerate(lines) if line[:2] == ["5", "base"])
+    assert [line[-2:] for line in lines[at : at + 3]] == [
+        ["4", "base"],
+        ["3", "cand"],
+        ["3", "both"],
+    ]
+    assert ["single", "1.0000", "1.0000", "=", "0", "0", "2", "1", "1", "2"] in lines
+    assert ["macro", "mean", "of", "2", "0.7500", "1.0000", "+0.2500", "4", "3", "3"] in lines
+    assert "n/N" not in text
+    assert "short lists on hard questions" in " ".join(text.split())
+
+
+def test_large_counts_and_long_names_fit_over_shared_queries(shared_comparison):
+    def grow(row):
+        name = (
+            {"slice": "single-session-preference"} if getattr(row, "slice", "all") != "all" else {}
+        )
+        return msgspec.structs.replace(
+            row, counted=123_456, base_counted=123_457, candidate_counted=123_458, **name
+        )
+
+    big = msgspec.structs.replace(
+        shared_comparison,
+        deltas=tuple(map(grow, shared_comparison.deltas)),
+        macro=tuple(map(grow, shared_comparison.macro)),
+    )
+    text = shown(render_comparison, big)
+    assert fits(text)
+    assert text.count("123456") == text.count("123457") == text.count("123458") >= 9
+
+
+def test_a_verdict_that_hangs_on_silence_gives_both_numbers(make_run, queries_a):
+    silent = (*queries_a[:2], queries_a[2]._replace(session="x."), *queries_a[3:])
+    other = make_run("cand", silent, changes={"system.settings.decay_rate": 0.0})
+    with pytest.raises(Incomparable) as caught:
+        compare(make_run("base"), other, changed=["decay_rate"], shared=True)
+    text = shown(render_refusal, caught.value.record)
+    assert fits(text)
+    assert "by 0 over the 3 shared queries, but by -0.25 over all 4" in " ".join(text.split())
 
 
 def test_hidden_queries_are_counted(make_comparison):
@@ -164,6 +218,19 @@ def test_a_run_without_any_cut_off(make_document, queries_a):
     short = tuple(q._replace(session="", turn="") for q in queries_a)
     text = shown(render_run, make_document(short), Path("x"))
     assert text.startswith("no cut-off could be measured")
+
+
+def test_a_file_gets_no_padding(run, make_comparison, capsys):
+    comparison = make_comparison()
+    print_run(run, Path("x"))
+    print_comparison(comparison)
+    print_refusal(Refused(schema_version=1, base="a", candidate="b", reasons=(REASON,)))
+    written = capsys.readouterr()
+    lines = [*written.out.splitlines(), *written.err.splitlines()]
+    assert [line.rstrip() for line in lines] == lines
+    # Nothing but the padding is gone.
+    whole = shown(render_run, run, Path("x")) + shown(render_comparison, comparison)
+    assert written.out.splitlines() == [line.rstrip() for line in whole.splitlines()]
 
 
 def test_stdout_gets_no_colour_when_it_is_no_terminal(run, make_comparison, capsys):

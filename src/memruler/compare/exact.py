@@ -6,11 +6,11 @@ from typing import Literal
 
 from memruler.compare.changes import changed_queries, recounted
 from memruler.compare.comparable import reasons
-from memruler.compare.deltas import macro, moved, verdict
+from memruler.compare.deltas import macro, verdict
 from memruler.compare.fingerprint import Differences, differences
 from memruler.compare.headline import LEVELS, Cell, choose_headline
 from memruler.compare.load import LoadedRun, QueryKey, load, side
-from memruler.compare.notes import exactly, notes
+from memruler.compare.notes import Floors, exactly, notes
 from memruler.compare.paired import cell_deltas, floor_delta
 from memruler.compare.record import (
     SCHEMA_VERSION,
@@ -85,9 +85,7 @@ def compare(
     deciding = _deciding(deltas, headline, selection.cells)
     changed_there = changed_queries(left, right, selection.cells, deciding)
     _refuse_unexplained(left, right, found, changed_there)
-    floor = floor_delta(left, right, deciding) if shared else None
-    if floor is not None:
-        _refuse_disagreement(left, right, deciding, floor)
+    floors = _floors(left, right, deltas, deciding) if shared else None
     return Comparison(
         schema_version=SCHEMA_VERSION,
         ruler="exact",
@@ -101,7 +99,7 @@ def compare(
         shared_only=shared,
         verdict=verdict(deciding),
         headline=deciding,
-        floor=floor,
+        floor=None if floors is None else floors.headline,
         deltas=deltas,
         macro=tuple(_macro(deltas)),
         queries=changed_there,
@@ -113,7 +111,7 @@ def compare(
             right,
             found,
             deciding if metric is None else None,
-            None if floor is None else (deciding, floor),
+            floors,
         ),
     )
 
@@ -160,13 +158,19 @@ def _refuse_unexplained(
         raise Incomparable(base.stem, candidate.stem, [reason])
 
 
-def _refuse_disagreement(
-    base: LoadedRun, candidate: LoadedRun, headline: Delta, floor: Delta
-) -> None:
-    """Refuse a verdict that hangs on leaving out the queries that one run gave up on."""
+def _floors(
+    base: LoadedRun, candidate: LoadedRun, deltas: Sequence[Delta], headline: Delta
+) -> Floors:
+    """Count missing lists as misses; refuse a verdict that hangs on leaving them out."""
+    floor = floor_delta(base, candidate, headline)
     # Zero is a sign of its own: `unchanged` over shared queries must not hide a loss.
-    if moved(0, headline.delta) == moved(0, floor.delta):
-        return
+    if verdict(floor) == verdict(headline):
+        turned = tuple(
+            d
+            for d in deltas
+            if d.slice == "all" and verdict(d) != verdict(floor_delta(base, candidate, d))
+        )
+        return Floors(shared=headline, headline=floor, turned=turned)
     name = f"{headline.metric}@{headline.k} at the {headline.level} level"
     reason = Reason(
         code="shared_and_floor_disagree",

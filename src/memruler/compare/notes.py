@@ -1,7 +1,7 @@
 """What a reader of a comparison must know beside its numbers."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from memruler.compare.comparable import shown
 from memruler.compare.fingerprint import Differences
@@ -9,9 +9,23 @@ from memruler.compare.headline import HEADLINE
 from memruler.compare.load import LoadedRun
 from memruler.compare.record import Delta
 
-__all__ = ["exactly", "notes"]
+__all__ = ["Floors", "exactly", "notes"]
 
 _CODE = ("version", "commit", "dirty", "source_sha256")
+
+
+class Floors(NamedTuple):
+    """Means over shared queries only, held against those where a missing list is a miss.
+
+    Attributes:
+        shared: The headline over shared queries.
+        headline: The same over all measured queries, a missing list counted as a miss.
+        turned: Deltas over all shared queries whose sign is another one once that is done.
+    """
+
+    shared: Delta
+    headline: Delta
+    turned: tuple[Delta, ...]
 
 
 def notes(
@@ -19,7 +33,7 @@ def notes(
     candidate: LoadedRun,
     found: Differences,
     default: Delta | None,
-    shared: tuple[Delta, Delta] | None = None,
+    floors: Floors | None = None,
 ) -> tuple[str, ...]:
     """The notes, most important first.
 
@@ -28,10 +42,10 @@ def notes(
         candidate: The candidate.
         found: How their fingerprints differ.
         default: The headline where nobody chose one; None where somebody did.
-        shared: The headline and its floor where the means are over shared queries only.
+        floors: What to hold against means over shared queries only; None where they are not.
     """
     return (
-        *_shared(shared),
+        *_shared(floors),
         *_attribution(found),
         *_headline(default),
         *_surroundings(base, candidate),
@@ -42,10 +56,10 @@ def notes(
     )
 
 
-def _shared(shared: tuple[Delta, Delta] | None) -> Iterator[str]:
-    if shared is None:
+def _shared(floors: Floors | None) -> Iterator[str]:
+    if floors is None:
         return
-    head, floor = shared
+    head, floor = floors.shared, floors.headline
     yield (
         "shared queries only: every mean is over the queries that count in both runs. A memory "
         "that returns short lists on hard questions can gain from this: at the headline "
@@ -57,6 +71,9 @@ def _shared(shared: tuple[Delta, Delta] | None) -> Iterator[str]:
         f"headline goes from {floor.base:.4f} to {floor.candidate:.4f} "
         f"({exactly(floor.delta)}; shared queries only: {exactly(head.delta)})"
     )
+    if floors.turned:
+        where = ", ".join(f"{d.level} {d.metric}@{d.k}" for d in floors.turned)
+        yield f"with a missing list counted as a miss, these differences turn their sign: {where}"
 
 
 def exactly(delta: float) -> str:

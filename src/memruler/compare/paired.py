@@ -52,8 +52,8 @@ def cell_deltas(
                 yield paired_delta(metric, cell, name, of, pairs, own=(len(left), len(right)))
 
 
-def floor_delta(base: LoadedRun, candidate: LoadedRun, headline: Delta) -> Delta:
-    """The headline over all measured queries, where one without a value counts as a miss.
+def floor_delta(base: LoadedRun, candidate: LoadedRun, shared: Delta) -> Delta:
+    """A delta again over all measured queries, where one without a value counts as a miss.
 
     A memory that returns fewer hits drops queries from its own mean, and the hard ones first.
     Here it gains nothing by that.
@@ -61,24 +61,24 @@ def floor_delta(base: LoadedRun, candidate: LoadedRun, headline: Delta) -> Delta
     Args:
         base: The baseline.
         candidate: The candidate; the same queries are measured in it.
-        headline: Its delta over the queries that count in both.
+        shared: The delta over the queries that count in both; its slice is `all`.
 
     Raises:
         FormatError: The scores of a run are not those of its summary.
     """
-    level, column = headline.level, f"{headline.metric}@{headline.k}"
+    level, column = shared.level, f"{shared.metric}@{shared.k}"
     excluded = base.scores[level].excluded
     measured = [key for key in base.queries if key not in excluded]
-    if len(measured) != headline.of:
+    if len(measured) != shared.of:
         raise _disagree(base, f"{level} {column}, measured queries")
     values, others = (run.scores[level].columns[column] for run in (base, candidate))
     return paired_delta(
-        headline.metric,
-        (level, headline.k),
-        headline.slice,
-        headline.of,
+        shared.metric,
+        (level, shared.k),
+        shared.slice,
+        shared.of,
         [(values.get(key, 0.0), others.get(key, 0.0)) for key in measured],
-        own=(headline.base_counted, headline.candidate_counted),
+        own=(shared.base_counted, shared.candidate_counted),
     )
 
 

@@ -45,6 +45,8 @@ def unpadded(console: Console) -> Iterator[Console]:
     with console.capture() as captured:
         yield console
     console.file.writelines(f"{line.rstrip()}\n" for line in captured.get().splitlines())
+    # Now, and not when the program ends: a reader that left (`| head`) is noticed in time.
+    console.file.flush()
 
 
 def column_head(metric: str) -> str:

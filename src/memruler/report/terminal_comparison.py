@@ -88,18 +88,14 @@ def _headline(comparison: Comparison, console: Console) -> None:
 
 def _floor(comparison: Comparison) -> Iterator[tuple[str, str]]:
     floor = comparison.floor
-    if floor is not None:
-        yield (
-            "counted",
-            f"{floor.base_counted} in the base, {floor.candidate_counted} in the candidate, "
-            f"{comparison.headline.counted} in both",
-        )
-        yield (
-            "floor",
-            f"{numbers.mean(floor.base)} -> {numbers.mean(floor.candidate)} "
-            f"({numbers.delta(floor.delta)}) over all {floor.of} measured, a missing list "
-            "counted as a miss",
-        )
+    if floor is None:
+        return
+    base, candidate, _ = _own_counts(floor)
+    both = comparison.headline.counted
+    yield "counted", f"{base} in the base, {candidate} in the candidate, {both} in both"
+    means = f"{numbers.mean(floor.base)} -> {numbers.mean(floor.candidate)}"
+    over = f"over all {floor.of} measured, a missing list counted as a miss"
+    yield "floor", f"{means} ({numbers.delta(floor.delta)}) {over}"
 
 
 def _level(comparison: Comparison, level: Level, console: Console) -> None:

@@ -94,8 +94,5 @@ def _bounds(summary: Summary) -> Iterator[tuple[str, str]]:
             yield "ceiling", f"recall_all at the {level} level is at most {numbers.by_depth(high)}"
     for level in levels:
         if low := floors(summary, level):
-            yield (
-                "floor",
-                f"recall_all at the {level} level, shorter lists counted as misses: "
-                f"{numbers.by_depth(low)}",
-            )
+            what = f"recall_all at the {level} level, shorter lists counted as misses"
+            yield "floor", f"{what}: {numbers.by_depth(low)}"
