@@ -102,7 +102,7 @@ def test_runtime_names_versions_and_processor(model):
 def test_neither_batch_nor_order_nor_threads_nor_repetition_change_a_bit(model, same_bits):
     texts = [*TEXTS, *(f"Ana: note {n} " + "about the garden " * (n % 9) for n in range(24))]
     alone = {text: model.embed([text])[0] for text in texts}
-    shuffler = random.Random(5)  # noqa: S311 - no secret
+    shuffler = random.Random(5)
     for threads in (1, 2, 7):
         many = MiniLm(threads=threads)
         for size in (2, 5, len(texts)):

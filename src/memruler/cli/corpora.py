@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Literal
 import click
 import msgspec
 
+from memruler.errors import printable
+
 if TYPE_CHECKING:  # --help needs no corpora
     from memruler.corpora.checking import CheckReport
 
@@ -19,7 +21,7 @@ def command() -> None:
     """Check a corpus file of your own, or generate a synthetic one."""
 
 
-@command.command()
+@command.command(name="check")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--format",
@@ -31,7 +33,7 @@ def command() -> None:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 @click.pass_context
-def check(
+def _check(
     ctx: click.Context,
     file: Path,
     form: Literal["auto", "jsonl", "locomo", "longmemeval"],
@@ -49,12 +51,12 @@ def check(
         click.echo(msgspec.json.format(msgspec.json.encode(report)).decode())
     else:
         for fault in report.faults:
-            click.echo(str(fault))
+            click.echo(printable(fault))
         for line in _told(report):
-            click.echo(line)
+            click.echo(printable(line))
     if report.faults:
         noun = "fault" if len(report.faults) == 1 else "faults"
-        click.echo(f"memruler: {len(report.faults)} {noun} in {file}", err=True)
+        click.echo(f"memruler: {len(report.faults)} {noun} in {printable(file)}", err=True)
         ctx.exit(_FAULTY)
 
 
@@ -79,14 +81,14 @@ def _told(report: "CheckReport") -> list[str]:
     return lines + [f"note: {note}" for note in info.notes]
 
 
-@command.command()
+@command.command(name="generate")
 @click.option(
     "--out", type=click.Path(path_type=Path), required=True, help="The file to write or replace."
 )
 @click.option("--instances", default=4, show_default=True, help="Conversations.")
 @click.option("--sessions", default=12, show_default=True, help="Sessions of each; 5 or more.")
 @click.option("--seed", default=7, show_default=True, help="The same seed gives the same bytes.")
-def generate(*, out: Path, instances: int, sessions: int, seed: int) -> None:
+def _generate(*, out: Path, instances: int, sessions: int, seed: int) -> None:
     """Write a synthetic corpus as a jsonl file.
 
     LongMemEval-S has the size of `--instances 500 --sessions 48`. Measure it with
@@ -100,11 +102,11 @@ def generate(*, out: Path, instances: int, sessions: int, seed: int) -> None:
         for line in corpus.lines():
             file.write(line)
     click.echo(f"memruler: wrote {instances} x {sessions} sessions, seed {seed}", err=True)
-    click.echo(str(out))
+    click.echo(printable(out, longest=10_000))
 
 
-@command.command()
-def schema() -> None:
+@command.command(name="schema")
+def _schema() -> None:
     """Print the JSON Schema that every line of a jsonl corpus satisfies."""
     from memruler.corpora.jsonl_format import schema_bytes  # noqa: PLC0415 - late
 

@@ -9,7 +9,17 @@ from typing import TypeVar
 
 import msgspec
 
-__all__ = ["Attribute", "Chatter", "Collection", "Dice", "Events", "Phrases", "chatter", "phrases"]
+__all__ = [
+    "Attribute",
+    "Chatter",
+    "Collection",
+    "Dice",
+    "Events",
+    "Phrases",
+    "Talk",
+    "chatter",
+    "phrases",
+]
 
 T = TypeVar("T")
 
