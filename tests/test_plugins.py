@@ -5,7 +5,13 @@ import pytest
 
 from memruler import plugins
 from memruler.errors import UsageError
-from memruler.plugins import PluginTable, PluginWarning, did_you_mean
+from memruler.plugins import (
+    PluginTable,
+    PluginWarning,
+    class_name,
+    described,
+    did_you_mean,
+)
 
 GROUP = "memruler.test_things"
 
@@ -93,3 +99,33 @@ def test_hints():
     assert did_you_mean("DENSE", ["dense"], prefix="builtin:") == "did you mean builtin:dense?"
     assert did_you_mean("qqq", ["b", "a"]) == "known: a, b"
     assert did_you_mean("qqq", []) == "none is known"
+
+
+@pytest.mark.parametrize("error", ["SystemExit(0)", "GeneratorExit", "BaseException('odd')"])
+def test_a_package_that_ends_the_program_on_import_is_a_mistake_too(install, table, error):
+    install("bad", "extra = bad_code:Thing", f"raise {error}")
+    with pytest.raises(UsageError, match="the thing extra cannot be imported: ") as caught:
+        table.load("extra")
+    assert error.partition("(")[0] in str(caught.value)
+
+
+class Mute(Exception):  # noqa: N818
+    def __str__(self):
+        raise SystemExit(4)
+
+
+class Loud(type):
+    @property
+    def __name__(cls):
+        raise OSError
+
+
+class Nameless(metaclass=Loud):
+    pass
+
+
+def test_an_error_is_described_whatever_its_class_does():
+    assert described(OSError()) == "OSError"
+    assert described(ValueError("x")) == "ValueError: x"
+    assert described(Mute()) == "Mute: its message cannot be read"
+    assert class_name(Nameless()) == "Nameless"

@@ -13,7 +13,7 @@ from typing import Any
 
 from memruler.errors import UsageError, printable
 
-__all__ = ["PluginTable", "PluginWarning", "did_you_mean"]
+__all__ = ["PluginTable", "PluginWarning", "class_name", "described", "did_you_mean"]
 
 
 class PluginWarning(UserWarning):
@@ -37,6 +37,22 @@ def did_you_mean(word: str, known: Iterable[str], *, prefix: str = "") -> str:
     if near:
         return f"did you mean {prefix}{folded[near[0]]}?"
     return f"known: {', '.join(prefix + name for name in names)}" if names else "none is known"
+
+
+def class_name(thing: object) -> str:
+    """The name of a thing's class, whatever its metaclass would say."""
+    return str(type.__dict__["__name__"].__get__(type(thing)))
+
+
+def described(error: BaseException) -> str:
+    """The class of an error and what it says, also where saying it fails."""
+    try:
+        said = str.__str__(str(error))
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - its own code runs, and may do anything
+        said = "its message cannot be read"
+    return f"{class_name(error)}: {said}" if said else class_name(error)
 
 
 class PluginTable:
@@ -74,9 +90,11 @@ class PluginTable:
         entry = declared[name]
         try:
             return entry.load()
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             raise UsageError(
-                f"the {self._kind} {name} cannot be imported: {type(error).__name__}: {error}",
+                f"the {self._kind} {name} cannot be imported: {described(error)}",
                 where=entry.value,
                 hint="repair or uninstall the package that declares it",
             ) from error

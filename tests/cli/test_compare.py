@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
@@ -134,6 +135,20 @@ def test_a_wrong_call_through_the_whole_program(pair, arguments):
     assert done.stderr.startswith("memruler: ")
     assert len(done.stderr.splitlines()) == 1
     assert done.stdout == ""
+
+
+def test_what_cannot_be_encoded_becomes_an_escape(make_run):
+    foreign = tuple(q._replace(text="caf\u00e9 \u65e5\u672c") for q in _folders.QUERIES_A)
+    moved = (*foreign[:3], foreign[3]._replace(session="x...."), foreign[4])
+    runs = make_run("base", foreign), make_run("cand", moved, changes=CHANGE)
+    done = subprocess.run(
+        [sys.executable, "-m", "memruler", "compare", *map(str, runs), "--changed", "system"],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert rb"caf\xe9 \u65e5\u672c" in done.stdout
 
 
 def test_the_help_imports_nothing_heavy():

@@ -30,6 +30,7 @@ from memruler.model.summary import (
     Summary,
 )
 from memruler.scoring.slices import slice_name
+from memruler.store.binding import file_sha256, table_digests
 from memruler.store.folder import RunFolder
 from memruler.store.tables import INGEST, LINEAGE, QUERIES, TIMINGS, TRACE, write_table
 
@@ -117,15 +118,19 @@ def cutoff(rows: list[tuple[int, int, Q]], level: str, k: int) -> Cutoff | None:
     counted = [r for r in rows if value("recall_all", r[2], level, k) is not None]
     if not counted:
         return None
+    measured = [r for r in rows if r[2].excluded is None]
     members = hashlib.sha256(repr([r[:2] for r in counted]).encode()).hexdigest()
     return Cutoff(
         level=level,
         k=k,
         counted=len(counted),
-        of=sum(r[2].excluded is None for r in rows),
+        of=len(measured),
         members=members,
         attainable=sum(r[2].gold <= k for r in counted),
         values={m: fsum(value(m, r[2], level, k) for r in counted) / len(counted) for m in METRICS},
+        padded={
+            m: fsum(value(m, r[2], level, k) for r in counted) / len(measured) for m in METRICS
+        },
     )
 
 
@@ -159,6 +164,7 @@ def summarise(queries: tuple[Q, ...], cutoffs: tuple[int, ...], levels: tuple[st
     excluded = Counter(r[2].excluded for r in rows if r[2].excluded is not None)
     return Summary(
         schema_version=1,
+        tables={},
         target="raw",
         population=PopulationCounts(
             name="answerable",
@@ -174,9 +180,12 @@ def summarise(queries: tuple[Q, ...], cutoffs: tuple[int, ...], levels: tuple[st
         slices=slices,
         macro=tuple(macro),
         omitted=tuple(gone),
-        hits=HitCounts(total=100, unattributed=dict.fromkeys(levels, 0)),
+        hits=HitCounts(total=100, unattributed=dict.fromkeys(levels, 0), tied=0),
         store=StoreCounts(stored=50, lost={}, lost_gold={}, queries_hurt=0, known=True),
-        context=ContextSize(chars_over_4=321.5, tokens=None, tokenizer="not installed"),
+        context=ContextSize(
+            queries=len(measured), chars_over_4=321.5, tokens=None, tokenizer="not installed"
+        ),
+        without_gold={},
         errors={},
     )
 
@@ -266,7 +275,7 @@ def manifest(stem: str, changes: dict[str, Any], fields: dict[str, Any]) -> Mani
         finished=datetime(2026, 1, 2, 3, 5, 5),
         counts={"instances": 2, "sessions": 10, "turns": 100, "queries": 5},
         span_days=(10.0, 20.5),
-        determinism=Determinism(instance="conv-1", queries=3, identical=3),
+        determinism=Determinism(instances=1, queries=3, identical=3, of=3, other_process=True),
         lineage_exported=True,
     )
     return msgspec.structs.replace(made, **fields)
@@ -287,14 +296,19 @@ def make_run(tmp_path: Path) -> Callable[..., Path]:
         levels: tuple[str, ...] = LEVELS,
     ) -> Path:
         with RunFolder.claim(tmp_path, stem) as folder:
-            folder.write_manifest(manifest(stem, changes or {}, fields or {}))
             write_table(folder, "queries", queries_table(queries))
             write_table(folder, "scores", scores_table(queries, cutoffs, levels))
             for name, table in other_tables(queries).items():
                 write_table(folder, name, table)
-            scored = summarise(queries, cutoffs, levels)
-            scored = msgspec.structs.replace(scored, **(summary or {}))
-            folder.write("summary.json", msgspec.json.encode(scored))
+            tables = table_digests(folder)
+            folder.write_manifest(
+                manifest(stem, changes or {}, {"tables": tables, **(fields or {})})
+            )
+            scored = {name: tables[name] for name in ("queries", "lineage", "trace")}
+            scored["scores"] = file_sha256(folder, "scores.parquet")
+            found = summarise(queries, cutoffs, levels)
+            found = msgspec.structs.replace(found, **{"tables": scored, **(summary or {})})
+            folder.write("summary.json", msgspec.json.encode(found))
             return folder.path
 
     return build

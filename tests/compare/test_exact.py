@@ -1,8 +1,13 @@
+import shutil
+
+import msgspec
 import pyarrow as pa
 import pytest
 
 from memruler.compare.exact import compare
 from memruler.errors import FormatError
+from memruler.model.summary import Summary
+from memruler.store.binding import file_sha256
 from memruler.store.folder import RunFolder
 from memruler.store.tables import read_table, write_table
 
@@ -236,6 +241,9 @@ def edit_scores(path, name, change):
         kind = table.schema.field(name)
         changed = pa.array(change(column), kind.type)
         write_table(folder, "scores", table.set_column(at, kind, changed))
+        summary = msgspec.json.decode(folder.read("summary.json"), type=Summary)
+        summary.tables["scores"] = file_sha256(folder, "scores.parquet")
+        folder.write("summary.json", msgspec.json.encode(summary))
 
 
 @pytest.mark.parametrize("name", ["recall_all@5", "ndcg@1"])
@@ -257,6 +265,21 @@ def test_a_row_twice_is_a_fault(make_run, base):
     other = make_run("cand", changes=CHANGE)
     edit_scores(other, "query", lambda column: [1, *column[1:]])
     with pytest.raises(FormatError, match="one row per query and level"):
+        compare(base, other, changed=["decay_rate"])
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("queries.parquet", "not the table that this run sealed"),
+        ("scores.parquet", "not the table that summary.json was made with"),
+        ("summary.json", "made from the tables of another run"),
+    ],
+)
+def test_a_file_of_another_run_is_a_fault(make_run, base, better, name, message):
+    other = make_run("cand", tuple(q._replace(text="else") for q in better), changes=CHANGE)
+    shutil.copy(other / name, base / name)
+    with pytest.raises(FormatError, match=message):
         compare(base, other, changed=["decay_rate"])
 
 

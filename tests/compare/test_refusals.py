@@ -91,8 +91,8 @@ def test_a_run_that_is_degraded_in_its_own_way(make_run, ours, theirs):
     "measured",
     [
         None,
-        Determinism(instance="c", queries=9, identical=8),
-        Determinism(instance="c", queries=0, identical=0),
+        Determinism(instances=1, queries=9, identical=8, of=9, other_process=True),
+        Determinism(instances=1, queries=0, identical=0, of=9, other_process=True),
     ],
 )
 @pytest.mark.parametrize("side", ["base", "candidate"])
@@ -209,6 +209,23 @@ def test_other_queries_that_count_without_any_cause_on_record(make_run, base, qu
     (reason,) = refused(base, make_run("cand", short), changed=(), **options)
     assert reason.code == "unexplained"
     assert "1 queries" in reason.what
+
+
+@pytest.mark.parametrize("code", [{}, {"source_sha256": "0" * 64, "dirty": True}])
+def test_what_is_unexplained_names_the_query_and_other_code_of_memruler(
+    make_run, base, queries_a, code
+):
+    tool = {"version": "0.1.0", "source_sha256": "a" * 64, "commit": "b" * 40, "dirty": False}
+    other = (queries_a[0]._replace(session="x...."), *queries_a[1:])
+    candidate = make_run("cand", other, fields={"tool": {**tool, **code}})
+    (reason,) = refused(base, candidate, changed=())
+    assert reason.what.startswith("1 queries scored differently (the first: conv-1 #0)")
+    assert "QueryKey" not in reason.what
+    assert "nothing differs" not in reason.what
+    assert ("the code of memruler is not (dirty, source_sha256 differ)" in reason.what) is bool(
+        code
+    )
+    assert ("same code of memruler" in reason.hint) is bool(code)
 
 
 def test_other_packages_are_a_cause_on_record(make_run, base, queries_a):

@@ -9,7 +9,7 @@ import pytest
 from memruler.corpora import cached, registry
 from memruler.corpora.pins import pins
 from memruler.corpora.registry import names, open_corpus
-from memruler.corpora.synthetic import SyntheticCorpus
+from memruler.corpora.synthetic import VERSION, SyntheticCorpus
 from memruler.errors import CorpusError, UsageError
 
 
@@ -27,6 +27,12 @@ def test_the_bundled_corpus_needs_no_path():
     corpus = open_corpus("synthetic")
     assert (corpus.info.name, corpus.info.tier) == ("synthetic", "bundled")
     assert sum(1 for _ in corpus) == 4
+
+
+def test_the_bundled_corpus_has_the_version_that_its_pin_says():
+    assert pins()["synthetic"].label == str(VERSION)
+    assert registry._identify_bundled("0" * 64).version == pins()["synthetic"].label
+    assert open_corpus("synthetic").info.version.split()[0] == pins()["synthetic"].label
 
 
 def test_unknown_names():

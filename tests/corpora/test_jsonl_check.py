@@ -103,6 +103,12 @@ Q0 = ["queries", 0]
         ([*T0, "speeker"], "A", "sessions[0].turns[0]", "did you mean speaker?"),
         ([*T0, "text"], None, "sessions[0].turns[0].text", "expected text, got null"),
         ([*T0, "text"], "a\0b", "sessions[0].turns[0].text", "contains a NUL character"),
+        ([*T0, "caption"], "a\0", "sessions[0].turns[0].caption", "contains a NUL character"),
+        (["sessions", 1, "id"], "a\0b", "sessions[1].id", "contains a NUL character"),
+        ([*T0, "tags"], ["a", "\0"], "sessions[0].turns[0].tags[1]", "contains a NUL character"),
+        (["queries", 0, "category"], "\0", "queries[0].category", "contains a NUL character"),
+        (["queries", 0, "answer"], [{"a": "\0"}], "queries[0].answer[0].a", "contains a NUL"),
+        (["id"], "a\0", "id", "contains a NUL character"),
         ([*T0, "importance"], 1.5, "sessions[0].turns[0].importance", "out of range: 1.5"),
         ([*T0, "importance"], -1, "sessions[0].turns[0].importance", "must be 0 to 1"),
         ([*T0, "importance"], True, "sessions[0].turns[0].importance", "got true"),
@@ -178,6 +184,7 @@ def test_all_faults_of_a_file_at_once(tmp_path):
         (b"[" * 3000, "nested too deeply"),
         (b"[]", "expected an object, got a list of 0"),
         (b"null", "expected an object, got null"),
+        (b'{"id": "a", "id": "b", "sessions": []}', "the name 'id' stands twice in one object"),
     ],
 )
 def test_lines_that_are_no_object(tmp_path, line, what):

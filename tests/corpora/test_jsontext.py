@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memruler.corpora.jsontext import answer_text, convert, decode
+from memruler.corpora.jsontext import answer_text, blemishes, convert, decode
 from memruler.errors import CorpusError
 
 
@@ -44,6 +44,44 @@ def test_every_fault_is_named_with_its_place(data, message):
 def test_convert_names_the_place():
     with pytest.raises(CorpusError, match=r"\$\[1\]\.text.*place"):
         convert([{"text": "a"}, {"text": 1}], list[Record], where="place")
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        (rb'{"a": [{"b": 1, "c": 2}, {"b": 3}]}', []),
+        (rb'{"a": "\\u0000"}', []),
+        (rb'{"a": [{"b": 1, "b": 1}]}', [("a[0]", "the name 'b' stands twice in one object")]),
+        (rb'{"b": 1, "\u0062": 2}', [("", "the name 'b' stands twice in one object")]),
+        (
+            rb'{"a": ["x", {"b": "\u0000"}]}',
+            [("a[1].b", "contains a NUL character, which databases cut at")],
+        ),
+        (rb'{"\u0000": 1}', [("", "the name '\\\\x00' contains a NUL character")]),
+        (rb'"\u0000"', [("", "contains a NUL character, which databases cut at")]),
+        (b'{"a": {"a": 1}, "a": 2}', [("", "the name 'a' stands twice in one object")]),
+    ],
+)
+def test_what_json_allows_and_a_corpus_does_not(data, found):
+    assert [tuple(blemish) for blemish in blemishes(data)] == found
+
+
+def test_a_blemish_in_a_part_that_is_not_read_is_one_too():
+    with pytest.raises(CorpusError, match=r"file: other\[0\]"):
+        decode(rb'{"text": "a", "other": ["\u0000"]}', Record, where="file")
+
+
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(st.characters(exclude_characters="\0")),
+    lambda inside: (
+        st.lists(inside) | st.dictionaries(st.text(st.characters(exclude_characters="\0")), inside)
+    ),
+)
+
+
+@given(_json)
+def test_ordinary_json_has_none(value):
+    assert list(blemishes(json.dumps(value).encode())) == []
 
 
 @given(st.binary(max_size=40))

@@ -5,6 +5,7 @@ from datetime import datetime
 
 import pytest
 
+from memruler.corpora.checking import check_file
 from memruler.corpora.longmemeval import POPULATIONS, LongMemEvalCorpus
 from memruler.corpora.populations import count_all, exclusion
 from memruler.errors import CorpusError
@@ -70,7 +71,9 @@ def test_abstentions(small, expected):
     assert small["f1000001_abs"].queries[0].evidence[0].references == ("answer_c0000001_abs_1",)
 
 
-def test_the_official_population(small, expected):
+def test_the_population_of_labelled_user_turns_is_the_one_that_the_official_runner_averages(
+    small, expected
+):
     scored = [
         k for k, i in small.items() if i.queries[0].reading("user-turn-labels").status == "ok"
     ]
@@ -193,6 +196,16 @@ TURN = {"role": "user", "content": "x"}
         ({"haystack_sessions": [[{"role": "user"}], []]}, "missing required field `content`"),
         ({"haystack_sessions": [[TURN, 5], []]}, "at `$.haystack_sessions[0][1]`"),
         ({"question": None}, "Expected `str`, got `null` - at `$.question`"),
+        ({"question": ""}, "length >= 1 - at `$.question`"),
+        ({"question_id": ""}, "length >= 1 - at `$.question_id`"),
+        ({"haystack_sessions": [[TURN], [{**TURN, "role": "tool"}]]}, "unknown role 'tool'"),
+        ({"haystack_sessions": [[TURN], [{**TURN, "role": "tool"}]]}, "q1: haystack_sessions[1]"),
+        ({"haystack_sessions": [[{**TURN, "content": "a\0b"}], []]}, "contains a NUL character"),
+        (
+            {"haystack_sessions": [[{**TURN, "content": "\0"}], []]},
+            "haystack_sessions[0][0].content",
+        ),
+        ({"answer": ["a", "\0"]}, "contains a NUL character"),
     ],
 )
 def test_each_fault_gives_one_clear_error(tmp_path, changes, message):
@@ -214,6 +227,51 @@ def test_a_question_that_is_there_twice(tmp_path):
     next(walk)
     with pytest.raises(CorpusError, match="the question id is there twice"):
         next(walk)
+
+
+def test_a_name_that_stands_twice(tmp_path):
+    path = write(tmp_path, question())
+    path.write_bytes(
+        path.read_bytes().replace(b'"role": "user"', b'"role": "user", "role": "user"')
+    )
+    with pytest.raises(CorpusError, match="the name 'role' stands twice") as caught:
+        list(LongMemEvalCorpus(path))
+    assert "haystack_sessions[0][0]" in str(caught.value.where)
+
+
+def test_faults_in_the_middle_are_all_told_by_the_command_that_the_error_names(tmp_path):
+    path = write(
+        tmp_path,
+        question(),
+        question(question_id="q4", question_type="riddle"),
+        question(question_id="q2", haystack_dates=[]),
+        question(question_id="q3"),
+        question(),
+    )
+    with pytest.raises(CorpusError) as caught:
+        list(LongMemEvalCorpus(path))
+    assert f"`memruler corpora check {path}` tells every fault" in caught.value.hint
+    assert "LongMemEval has" in caught.value.hint
+    report = check_file(path)
+    assert [fault.what.split(":")[0] for fault in report.faults] == [
+        "unknown category 'riddle'",
+        "the haystack's sessions, ids and dates differ in number",
+        "the question id is there twice",
+    ]
+    assert [fault.field for fault in report.faults] == [
+        "question q4",
+        "question q2",
+        "question q1",
+    ]
+
+
+def test_faults_end_where_the_list_cannot_be_followed(tmp_path):
+    path = write(tmp_path, question(question_type="riddle"), question(question_id="q2"))
+    path.write_bytes(path.read_bytes().replace(b"}, {", b"} {"))
+    assert [fault.what for fault in check_file(path).faults] == [
+        "unknown category 'riddle'",
+        "expected ',' or ']' after element 0, found '{'",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -171,3 +171,21 @@ def test_what_was_not_scored_is_a_key_error():
             result.aggregate(*wrong)
     with pytest.raises(KeyError):  # pooled: no query has a value of its own
         result.values("recall_pooled", 1)
+
+
+@given(runs())
+def test_padded_means_count_every_query_with_gold_and_fill_up_with_misses(run):
+    lists, gold, cutoffs = run
+    found = scored(lists, gold, cutoffs)
+    deepest = max(cutoffs)
+    filled = [hits + [False] * (deepest - len(hits)) for hits in lists]
+    asked = [(hits, number) for hits, number in zip(filled, gold, strict=True) if number]
+    for k in cutoffs:
+        for name, definition in PER_QUERY.items():
+            mean = found.aggregate(name, k, padded=True)
+            if not asked:
+                assert mean is None
+                continue
+            values = [definition(hits, number, k) for hits, number in asked]
+            assert mean.value == math.fsum(values) / len(values)
+            assert mean.counted == mean.of == len(asked)

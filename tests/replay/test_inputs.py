@@ -71,6 +71,16 @@ def test_text_forms():
     assert TextForm().prefix(OLD) == ""
 
 
+def test_a_blank_turn_stays_blank():
+    blank = Turn(position=0, speaker="Ann", text=" \n", caption="a cat")
+    assert TextForm().turn(blank) == " \n"
+    assert TextForm(captions=True).turn(blank) == "Ann:  \n [image: a cat]"
+    session = Session(position=0, time=OLD, turns=(blank,))
+    instance = Instance(position=0, key="i", sessions=(session,), queries=())
+    inputs = instance_inputs(instance, CLOCK, TextForm(date=True), "turn")
+    assert inputs.sessions[0].turns[0].text == " \n"
+
+
 def test_a_whole_session_is_one_unit():
     inputs = instance_inputs(build(), CLOCK, TextForm(date=True), "session")
     unit = inputs.sessions[1].turns[0]

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from memruler.corpora.registry import open_corpus
-from memruler.replay.plan import plan_run
+from memruler.replay.plan import PlanSpec, plan_run
 from memruler.replay.run import measure
 from memruler.store.folder import RunFolder
 
@@ -26,7 +26,10 @@ def seen(tmp_path, corpus, path, system):
     """The bytes of the trace and of the stored forms."""
     stem = f"r{len(list(tmp_path.glob('r*')))}"
     words = [] if system == "builtin:lexical" else ["embedder=toy"]
-    plan = plan_run(corpus, path, system, assignments=words, settings=SETTINGS)
+    spec = PlanSpec(
+        corpus=corpus, path=str(path), system=system, assignments=tuple(words), settings=SETTINGS
+    )
+    plan = plan_run(spec)
     with RunFolder.claim(tmp_path, stem) as folder:
         measure(plan, folder, lambda *_: None)
     return [(tmp_path / stem / f"{n}.parquet").read_bytes() for n in ("trace", "lineage")]

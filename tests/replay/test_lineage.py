@@ -37,7 +37,14 @@ def test_an_item_with_an_unknown_source_comes_from_nowhere(sources):
     book = LineageBook(POSITIONS, ())
     book.row(Hit(item="n", sources=sources))
     assert book.records[0].sessions == ()
-    assert book.chars(0) == 0
+    assert book.chars(0) is None
+
+
+def test_one_id_with_two_origins_is_a_fault_of_the_system():
+    book = LineageBook(POSITIONS, ())
+    book.row(Hit(item="n", sources=("s0000.t0000",)))
+    with pytest.raises(SystemUnderTestError, match="two different origins"):
+        book.row(Hit(item="n", sources=("s0001.t0002",)))
 
 
 def test_an_id_exported_twice_is_a_fault_of_the_system():

@@ -9,7 +9,8 @@ from memruler.errors import (
     UsageError,
 )
 from memruler.model.corpus import Evidence
-from memruler.replay.run import check_measurable, measure
+from memruler.replay.begin import check_measurable
+from memruler.replay.run import measure
 from memruler.store.folder import RunFolder
 from memruler.store.tables import read_table
 
@@ -34,7 +35,9 @@ def test_a_run_is_sealed_with_all_it_saw(tmp_path, make_plan, make_instance, wor
         "instances": 2, "sessions": 8, "turns": 8, "queries": 6, "members": 6,
     }  # fmt: skip
     assert manifest.span_days == (3.0, 3.0)
-    assert manifest.determinism.queries == manifest.determinism.identical == 3
+    assert manifest.determinism.queries == manifest.determinism.identical == 6
+    assert manifest.determinism.of == 6
+    assert not manifest.determinism.other_process  # the plan has live objects
     assert not manifest.lineage_exported
     trace = read_table(folder, "trace").to_pylist()
     assert len(trace) == 6
@@ -53,9 +56,12 @@ def test_every_instance_gets_a_fresh_namespace_and_is_closed(
     tmp_path, make_plan, make_instance, word_system
 ):
     run(make_plan(word_system, [make_instance(0), make_instance(1)]), tmp_path)
-    # Two instances, and one of them again to measure determinism.
-    assert len(word_system.opened) == word_system.closed == 3
-    assert len({n.folder for n in word_system.opened}) == 2
+    # Two instances, and both again to measure determinism.
+    assert len(word_system.opened) == word_system.closed == 4
+    assert len({n.folder for n in word_system.opened}) == 4
+    names = {n.name for n in word_system.opened}
+    assert len(names) == 4
+    assert not any("inst" in name or "-r-" in name for name in names)
 
 
 @pytest.mark.parametrize("at", range(8))
@@ -76,7 +82,8 @@ def test_interrupted_anywhere_it_resumes_to_the_same_bytes(
     with pytest.raises(Interrupted, match="--stem cut"):
         run(make_plan(word_system, instances), tmp_path, "cut")
     manifest, _ = run(make_plan(word_system, instances), tmp_path, "cut")
-    assert manifest.resumed == 1
+    # An instance has three queries: before the first is done, nothing counts yet.
+    assert manifest.resumed == (1 if at >= 3 else 0)
     for name in SEALED:
         whole, cut = (tmp_path / stem / name for stem in ("whole", "cut"))
         assert whole.read_bytes() == cut.read_bytes()
@@ -86,13 +93,86 @@ def test_a_run_resumed_with_other_settings_is_refused(
     tmp_path, make_plan, make_instance, word_system
 ):
     def stop(_):
+        if len(word_system.opened) == 2:
+            raise KeyboardInterrupt
+
+    word_system.on_search = stop
+    instances = [make_instance(0), make_instance(1)]
+    with pytest.raises(Interrupted):
+        run(make_plan(word_system, instances), tmp_path)
+    with pytest.raises(UsageError, match="another retrieval"):
+        run(make_plan(word_system, instances, limit=7), tmp_path)
+
+
+def test_a_folder_of_which_nothing_counts_is_begun_anew(
+    tmp_path, make_plan, make_instance, word_system
+):
+    def stop(_):
         raise KeyboardInterrupt
 
     word_system.on_search = stop
     with pytest.raises(Interrupted):
         run(make_plan(word_system, [make_instance(0)]), tmp_path)
+    word_system.on_search = lambda _: None
+    manifest, _ = run(make_plan(word_system, [make_instance(0)], limit=7), tmp_path)
+    assert manifest.fingerprint["retrieval"] == {"limit": 7}
+
+
+def test_a_run_that_fails_at_once_leaves_nothing(tmp_path, make_plan, make_instance, word_system):
+    def fail(_):
+        raise SystemUnderTestError("no room")
+
+    word_system.on_ingest = fail
+    with pytest.raises(SystemUnderTestError, match=r"no room \[instance inst-0\]"):
+        run(make_plan(word_system, [make_instance(0)]), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_that_fails_later_keeps_what_counts(tmp_path, make_plan, make_instance, word_system):
+    def fail(_):
+        if len(word_system.opened) == 2:
+            raise SystemUnderTestError("no room")
+
+    word_system.on_ingest = fail
+    instances = [make_instance(0), make_instance(1)]
+    with pytest.raises(SystemUnderTestError):
+        run(make_plan(word_system, instances), tmp_path)
+    word_system.on_ingest = lambda _: None
+    manifest, _ = run(make_plan(word_system, instances), tmp_path)
+    assert manifest.resumed == 1
+
+
+def test_a_sealed_folder_without_a_report_belongs_to_its_own_run(
+    tmp_path, make_plan, make_instance, word_system
+):
+    run(make_plan(word_system, [make_instance(0)]), tmp_path)
     with pytest.raises(UsageError, match="another retrieval"):
         run(make_plan(word_system, [make_instance(0)], limit=7), tmp_path)
+    manifest, _ = run(make_plan(word_system, [make_instance(0)]), tmp_path)
+    assert manifest.state == "sealed"
+
+
+def test_failures_of_finished_instances_count_on_resume(
+    tmp_path, make_plan, make_instance, word_system
+):
+    def fail(request):
+        if len(word_system.opened) == 2:
+            raise KeyboardInterrupt
+        if request.text in {"word0", "word1"}:
+            raise SystemUnderTestError("down")
+
+    word_system.on_search = fail
+    instances = [make_instance(i, sessions=6, queries=6) for i in range(3)]
+    with pytest.raises(Interrupted):
+        run(make_plan(word_system, instances), tmp_path)
+
+    def again(request):
+        if request.text in {"word0", "word1", "word2"}:
+            raise SystemUnderTestError("down")
+
+    word_system.on_search = again
+    with pytest.raises(SystemUnderTestError, match="5 of 12 searches failed"):
+        run(make_plan(word_system, instances), tmp_path)
 
 
 def test_a_finished_folder_is_not_overwritten(tmp_path, make_plan, make_instance, word_system):

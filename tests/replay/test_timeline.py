@@ -33,11 +33,23 @@ def test_now_without_a_question_time_takes_the_newest_session():
     assert instance_clock(build((MAY, True), (JUNE, True)), "now", CLOCK).at == JUNE
 
 
-def test_anchored_asks_at_the_newest_session_and_keeps_written_dates():
-    instance = build((MAY, True), (JUNE, True), asked=LATE)
+def test_anchored_puts_the_newest_session_at_the_question_and_keeps_the_gaps():
+    instance = build((MAY, True), (JUNE, True), (None, True), asked=LATE)
+    clock = instance_clock(instance, "anchored", CLOCK)
+    assert clock.at == LATE
+    assert [clock.item_time(s) for s in instance.sessions] == [LATE - (JUNE - MAY), LATE, None]
+
+
+def test_anchored_without_a_question_time_keeps_the_written_dates():
+    instance = build((MAY, True), (JUNE, True))
     clock = instance_clock(instance, "anchored", CLOCK)
     assert clock.at == JUNE
     assert [clock.item_time(s) for s in instance.sessions] == [MAY, JUNE]
+
+
+def test_a_session_after_the_question_is_shifted_back_to_it():
+    clock = instance_clock(build((MAY, True), (LATE, True), asked=JUNE), "anchored", CLOCK)
+    assert clock.item_time(build((LATE, True)).sessions[0]) == JUNE
 
 
 def test_literal_asks_at_the_machines_clock():

@@ -50,5 +50,12 @@ def test_latency_names_its_basis_and_gives_no_percentile_of_a_batch():
 
 
 def test_context_names_each_way_of_counting():
-    size = ContextSize(chars_over_4=10.25, tokens=9.0, tokenizer="minilm")
-    assert numbers.context(size) == "10.2 characters/4 a query; 9.0 tokens (minilm)"
+    size = ContextSize(queries=7, chars_over_4=10.25, tokens=9.0, tokenizer="minilm")
+    assert numbers.context(size) == (
+        "10.2 characters/4, 9.0 tokens a query (minilm), over 7 queries"
+    )
+
+
+def test_context_that_is_not_known_is_no_zero():
+    size = ContextSize(queries=7, chars_over_4=None, tokens=None, tokenizer="not told")
+    assert numbers.context(size).startswith("characters not known, no token count")

@@ -50,7 +50,7 @@ def test_a_run(run):
     text = shown(render_run, run, Path("runs/base"))
     assert fits(text)
     assert text.startswith(
-        "recall_all@5 0.7500  session level, over 4 of 4 measured queries\nin 2 clusters"
+        "recall_all@5 0.7500  session level, over 4 of 4 measurable queries\nin 2 clusters"
     )
     lines = [line.split() for line in text.splitlines()]
     assert ["5", "0.7500", "0.7500", "0.7500", "0.2000", "0.6250", "0.6270", "4/4"] in lines

@@ -2,15 +2,18 @@ import json
 
 import msgspec
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from memruler.errors import Refusal, SystemUnderTestError
+from memruler.errors import FormatError, Refusal, SystemUnderTestError
 from memruler.model.corpus import Evidence, TurnRef
 from memruler.replay.run import measure
 from memruler.scoring.score import score
 from memruler.scoring.timing import timing
+from memruler.store.binding import table_digests
 from memruler.store.folder import RunFolder
+from memruler.store.tables import write_table
 
 
 @pytest.fixture
@@ -86,6 +89,11 @@ def test_a_failed_search_is_excluded_with_its_message(scored, word_system):
     word_system.on_search = fail
     summary, folder = scored()
     assert summary.population.excluded == {"search_failed": 2}
+    rows = by_depth(summary)
+    # Raising must not pay: the failed ones are in no mean, and misses over all.
+    assert (rows[1].counted, rows[1].of) == (4, 6)
+    assert rows[1].values["recall_all"] == 1.0
+    assert rows[1].padded["recall_all"] == pytest.approx(4 / 6)
     assert summary.population.measured == 4
     assert summary.population.members == 6
     assert sum(summary.errors.values()) == 2
@@ -147,3 +155,91 @@ def test_a_batchless_memory_has_a_latency_for_every_query(scored):
     assert measured.p50_ms <= measured.p95_ms
     assert np.isfinite(measured.mean_ms)
     assert measured.queries == 6
+
+
+def test_a_short_list_is_padded_with_misses_over_all(scored, make_instance):
+    short, long = make_instance(0, sessions=2, queries=2), make_instance(1, sessions=5, queries=3)
+    summary, _ = scored([short, long])
+    rows = by_depth(summary)
+    # What a short list did find still counts.
+    assert rows[3].padded["recall_all"] == 1.0
+    assert rows[3].padded["precision"] == pytest.approx(1 / 3)
+    assert rows[1].padded == rows[1].values
+
+
+def test_a_level_without_gold_is_left_out_with_its_reason(scored, make_instance):
+    one = make_instance(0)
+    turnless = (Evidence(rule="labels", status="ok", sessions=(1,)),)
+    queries = tuple(msgspec.structs.replace(q, evidence=turnless) for q in one.queries)
+    summary, _ = scored([msgspec.structs.replace(one, queries=queries)])
+    assert summary.without_gold == {"turn": 3}
+    assert [(o.level, o.k, o.reason) for o in summary.omitted if o.level == "turn"] == [
+        ("turn", None, "no measured query has gold at this level")
+    ]
+    mixed, _ = scored([make_instance(0), msgspec.structs.replace(one, position=1, queries=queries)])
+    assert mixed.without_gold == {"turn": 3}
+    assert by_depth(mixed, "turn")[1].of == 3
+
+
+def test_equal_scores_are_counted(scored, word_system):
+    opened = word_system.open
+
+    def flat(namespace):
+        memory = opened(namespace)
+        search = memory.search
+        memory.search = lambda text, k, at: type(search(text, k, at))(
+            tuple(msgspec.structs.replace(h, score=0.0) for h in search(text, k, at).hits)
+        )
+        return memory
+
+    assert scored()[0].hits.tied == 0
+    word_system.open = flat
+    assert scored()[0].hits.tied == 6
+
+
+def test_context_of_unknown_text_is_no_zero(scored, word_system):
+    opened = word_system.open
+
+    def silent(namespace):
+        memory = opened(namespace)
+        search = memory.search
+        memory.search = lambda text, k, at: type(search(text, k, at))(
+            tuple(msgspec.structs.replace(h, text=None) for h in search(text, k, at).hits)
+        )
+        return memory
+
+    word_system.open = silent
+    context = scored()[0].context
+    assert context.chars_over_4 is None
+    assert context.tokens is None
+    assert context.queries == 6
+
+
+@pytest.mark.parametrize("name", ["queries", "lineage", "trace"])
+def test_a_table_of_another_run_is_refused(scored, name):
+    _, folder = scored()
+    _, other = scored(limit=2)
+    (folder.path / f"{name}.parquet").write_bytes(
+        # The queries of both runs are the same bytes, and rightly pass for one another.
+        (other.path / ("trace" if name == "queries" else name)).with_suffix(".parquet").read_bytes()
+    )
+    with (
+        RunFolder.claim(folder.path.parent, folder.path.name) as again,
+        pytest.raises(FormatError, match=f"{name}.parquet is not the table"),
+    ):
+        score(again, (1,))
+
+
+@pytest.mark.parametrize("row", [-5, 7, 1_000_000])
+def test_a_hit_outside_its_instance_is_refused(scored, row):
+    _, folder = scored()
+    table = pq.read_table(folder.path / "trace.parquet")
+    items = [[row, *hits[1:]] for hits in table.column("items").to_pylist()]
+    place = table.schema.get_field_index("items")
+    table = table.set_column(place, table.field(place), pa.array(items, table.field(place).type))
+    with RunFolder.claim(folder.path.parent, folder.path.name) as again:
+        write_table(again, "trace", table)
+        manifest = again.manifest()
+        again.write_manifest(msgspec.structs.replace(manifest, tables=table_digests(again)))
+        with pytest.raises(FormatError, match="an item that its instance does not have"):
+            score(again, (1,))

@@ -122,6 +122,10 @@ class TestContent:
             "instance": 2, "key": "key-2", "sessions": 2, "turns": 5, "ingest_ms": 7.0,
             "batched": False,
             "truncated": None,
+            "ingest_embedded": None,
+            "ingest_cached": None,
+            "search_embedded": None,
+            "search_cached": None,
         }  # fmt: skip
 
     def test_a_run_without_instances(self, run):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memruler.embedding.checked import EmbedderUsage
+from memruler.embedding.usage import EmbedderUsage
 from memruler.model.system import (
     EmbedderIdentity,
     Memory,

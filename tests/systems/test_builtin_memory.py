@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from memruler.errors import UsageError
 from memruler.model.system import ExportsLineage, Memory, SearchesMany, SearchRequest
+from memruler.systems.builtin.settings import MOST_HITS
+from memruler.systems.builtin.words import MOST_WORDS
 
 PRESETS = ["lexical", "dense", "hybrid", "episodic"]
 HOSTILE = [
@@ -52,8 +54,9 @@ def test_k_is_honoured(open_memory, turns, preset):
     assert len(items(memory, turns, "jazz", 3)) == 3
     assert len(items(memory, turns, "jazz", 7)) == 7
     assert len(items(memory, turns, "jazz", 10_000)) == 7
-    for k in (0, -1):
-        with pytest.raises(UsageError, match="at least 1 hit"):
+    assert len(items(memory, turns, "jazz", MOST_HITS)) == 7
+    for k in (0, -1, MOST_HITS + 1, 2**63):
+        with pytest.raises(UsageError, match="asks for 1 to 1000000000 hits"):
             memory.search("jazz", k, turns.at)
 
 
@@ -77,6 +80,19 @@ def test_lexical_finds_any_word_and_settles_ties_by_insertion(open_memory, turns
     assert scores(memory, turns, "jazz bar") == sorted(
         scores(memory, turns, "jazz bar"), reverse=True
     )
+
+
+@pytest.mark.parametrize("preset", ["lexical", "hybrid"])
+def test_a_question_of_more_words_than_are_searched(open_memory, turns, preset):
+    memory = open_memory(preset)
+    memory.ingest(turns.session("jazz", "blues"))
+    filler = " ".join(f"w{number}" for number in range(MOST_WORDS - 1))
+    assert items(memory, turns, f"the jazz {filler}")[0] == "1"
+    assert memory._doubts.long_questions == 0
+    # The word beyond the last is not read: what is left of hybrid is the order of the vectors.
+    matched = [item for item, _ in memory._matches(f"the {filler} jazz blues", None)]
+    assert matched == [1]
+    assert memory._doubts.long_questions == 1
 
 
 def test_stop_words_are_a_setting(open_memory, turns):

@@ -31,10 +31,10 @@ def test_lineage_of_what_was_stored(open_memory, turns):
 @pytest.mark.parametrize("preset", ["lexical", "dense", "hybrid", "episodic"])
 def test_a_blank_text_is_refused_and_accounted(open_memory, turns, preset):
     memory = open_memory(preset)
-    memory.ingest(turns.session("jazz", " \n\t", ""))
+    memory.ingest(turns.session("jazz", " \n\t\u00a0\u2003\u3000", ""))
     assert states(memory) == [
         ("jazz", "stored", None),
-        (" \n\t", "refused", "blank"),
+        (" \n\t\u00a0\u2003\u3000", "refused", "blank"),
         ("", "refused", "blank"),
     ]
     assert found(memory, turns) == ["1"]

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 import memruler.systems.builtin
+from memruler.embedding.usage import EmbedderUsage
 from memruler.model.system import MemorySystem, Namespace
 from memruler.systems.builtin.settings import Settings, resolve
 from memruler.systems.builtin.system import BuiltinSystem, build
@@ -64,6 +65,42 @@ def test_the_toy_embedder_degrades_and_works(tmp_path, turns, monkeypatch):
     memory.ingest(turns.session("we went to a jazz bar", "", "my dog is ill", "🙂"))
     assert memory.search("jazz bar", 1, turns.at).hits[0].item == "1"
     memory.close()
+
+
+def test_a_lexical_memory_tells_of_long_questions_only(tmp_path, turns):
+    system, _, _ = build("lexical", {})
+    memory = system.open(Namespace("n", tmp_path))
+    memory.ingest(turns.session("", "jazz"))
+    memory.search("jazz", 1, turns.at)
+    assert system.warnings() == ()
+    for _ in range(2):
+        memory.search(" ".join(map(str, range(1001))), 1, turns.at)
+    memory.close()
+    said = "searches read only the first 1000 distinct words of their question: 2"
+    assert system.warnings() == (said,)
+    assert system.embedder_usage() is None
+
+
+def test_a_dense_memory_tells_what_its_embedder_did(fake):
+    settings, _, _ = resolve("dense", {})
+    embedder = fake()
+    system = BuiltinSystem("dense", settings, embedder)
+    assert system.embedder_usage() is embedder.usage
+    assert system.warnings() == ()
+    embedder.usage = EmbedderUsage(
+        embedded=5,
+        from_cache=6,
+        blank=1,
+        truncated=9,
+        repaired=2,
+        broken=3,
+        warnings=("3 vectors in the cache were broken",),
+    )
+    assert system.warnings() == (
+        "blank texts were not embedded: 1",
+        "3 vectors in the cache were broken",
+    )
+    assert system.embedder_usage().from_cache == 6
 
 
 def test_an_embedder_is_needed_exactly_where_vectors_are_searched(fake):

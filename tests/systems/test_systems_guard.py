@@ -1,9 +1,12 @@
 """What foreign code does wrong is named, and never scored."""
 
+import asyncio
+
 import pytest
 
 from memruler.errors import InstrumentError, SystemUnderTestError
 from memruler.model.system import (
+    CountsTruncated,
     ExportsLineage,
     Hit,
     MemoryItem,
@@ -13,13 +16,23 @@ from memruler.model.system import (
     SearchRequest,
     SystemIdentity,
 )
-from memruler.systems.guard import Guard, GuardedSystem
+from memruler.systems.guard import Guard
+from memruler.systems.guarded import GuardedSystem
 
 IDENTITY = SystemIdentity(name="x", version="1", digest="own")
 
 
+class Raises:
+    """Names an error to be raised; some are too odd to be handled as objects."""
+
+    def __init__(self, kind, arguments):
+        self.kind, self.arguments = kind, arguments
+
+
 def does(thing):
     def method(*_):
+        if isinstance(thing, Raises):
+            raise thing.kind(*thing.arguments)
         if isinstance(thing, BaseException):
             raise thing
         return thing
@@ -67,6 +80,95 @@ def test_an_exit_is_a_failure_and_an_interrupt_is_not(tmp_path, turns):
         call(opened(tmp_path, search=KeyboardInterrupt()), turns, "search")
 
 
+class Mute(Exception):  # noqa: N818
+    def __str__(self):
+        raise SystemExit(4)
+
+
+class Odd(Exception):  # noqa: N818
+    def __str__(self):
+        return 5  # noqa: PLE0307 - the fault itself
+
+
+class Own(BaseException):
+    pass
+
+
+class Derived(InstrumentError):  # noqa: N818
+    exit_code = 0
+
+
+class Hollow(Exception):  # noqa: N818
+    @property
+    def __traceback__(self):
+        raise OSError
+
+
+class Masked(Exception):  # noqa: N818
+    @property
+    def __class__(self):
+        raise OSError
+
+
+@pytest.mark.parametrize("name", ["ingest", "settle", "search", "close", "search_many", "lineage"])
+@pytest.mark.parametrize(
+    ("kind", "arguments", "said"),
+    [
+        (asyncio.CancelledError, (), "CancelledError"),
+        (GeneratorExit, (), "GeneratorExit"),
+        (StopIteration, (7,), "StopIteration: 7"),
+        (
+            BaseExceptionGroup,
+            ("two", [GeneratorExit(), ValueError()]),
+            "BaseExceptionGroup: two (2 sub-exceptions)",
+        ),
+        (Own, ("x",), "Own: x"),
+        (Mute, (), "Mute: its message cannot be read"),
+        (Odd, (), "Odd: its message cannot be read"),
+        (Derived, ("x",), "Derived: x"),
+        (Hollow, ("x",), "Hollow: x"),
+        (Masked, ("x",), "Masked: x"),
+        (ValueError, ("\ud800",), r"ValueError: \ud800"),
+    ],
+)
+def test_no_kind_of_error_escapes(tmp_path, turns, name, *, kind, arguments, said):
+    memory = opened(tmp_path, **{name: Raises(kind, arguments)})
+    with pytest.raises(SystemUnderTestError) as caught:
+        call(memory, turns, name)
+    assert str(caught.value).startswith(f"Mine.{name} raised {said} [{__file__}")
+    assert "\n" not in str(caught.value)
+
+
+def test_an_interrupt_inside_a_group_is_an_interrupt(tmp_path, turns):
+    group = BaseExceptionGroup("x", [BaseExceptionGroup("y", [KeyboardInterrupt()]), OSError()])
+    with pytest.raises(KeyboardInterrupt):
+        call(opened(tmp_path, search=group), turns, "search")
+
+
+class Prickly:
+    def __getattr__(self, name):
+        raise OSError(f"no {name}")
+
+
+class Liar:
+    @property
+    def __class__(self):
+        raise OSError("no class")
+
+
+@pytest.mark.parametrize("kind", [Prickly, Liar])
+def test_looking_at_what_came_back_is_guarded_too(tmp_path, turns, kind):
+    thing = kind()
+    made = type("Sys", (), {"identity": does(thing), "open": does(thing)})()
+    guarded = GuardedSystem(made, Guard(__file__), "digest", {})
+    with pytest.raises(SystemUnderTestError):
+        guarded.open(Namespace("n", tmp_path))
+    with pytest.raises(SystemUnderTestError):
+        guarded.identity()
+    with pytest.raises(SystemUnderTestError):
+        call(opened(tmp_path, search=thing), turns, "search")
+
+
 def test_an_error_of_memruler_passes_through(tmp_path, turns):
     error = InstrumentError("the embedder broke")
     with pytest.raises(InstrumentError) as caught:
@@ -76,16 +178,21 @@ def test_an_error_of_memruler_passes_through(tmp_path, turns):
 
 @pytest.mark.parametrize("many", [True, False])
 @pytest.mark.parametrize("exports", [True, False])
-def test_abilities_are_those_of_what_is_guarded(tmp_path, turns, many, exports):
+@pytest.mark.parametrize("counts", [True, False])
+def test_abilities_are_those_of_what_is_guarded(tmp_path, turns, many, exports, counts):
     ranking = Ranking((Hit(item="a", score=1.5),))
     item = MemoryItem(id="a", kind="fact", sources=(), text="x")
     methods = {
         "search_many": [ranking] if many else "absent",
         "lineage": (i for i in [item]) if exports else "absent",
+        "truncated": 3 if counts else "absent",
     }
     memory = opened(tmp_path, **methods)
     assert isinstance(memory, SearchesMany) == many
     assert isinstance(memory, ExportsLineage) == exports
+    assert isinstance(memory, CountsTruncated) == counts
+    if counts:
+        assert memory.truncated() == 3
     if many:
         assert call(memory, turns, "search_many") == [ranking]
     if exports:
@@ -102,6 +209,10 @@ def test_abilities_are_those_of_what_is_guarded(tmp_path, turns, many, exports):
         ("search", Ranking((Hit(item="a", score="high"),)), "score"),
         ("search_many", [None], "returned NoneType, not Ranking"),
         ("search_many", 5, "raised TypeError"),
+        ("search", Ranking((Hit(item="\ud800"),)), "faulty Ranking: .*surrogates"),
+        ("lineage", [MemoryItem(id="a", kind="x", sources=(), text="\udc00")], "surrogates"),
+        ("truncated", -1, "returned no count"),
+        ("truncated", True, "returned no count"),
         ("lineage", [Hit(item="a")], "returned Hit, not MemoryItem"),
         (
             "lineage",
@@ -122,6 +233,44 @@ def test_identity_is_its_own_but_the_digest_is_ours():
         system(identity="words").identity()
     with pytest.raises(SystemUnderTestError, match=r"Sys\.identity raised OSError"):
         system(identity=OSError()).identity()
+
+
+def looped():
+    found = {}
+    found["self"] = [found]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"x": float("nan")}, "nan is not finite"),
+        ({"x": [float("-inf")]}, "-inf is not finite"),
+        ({"x": "\ud800"}, "half a surrogate pair"),
+        ({"\ud800": 1}, "half a surrogate pair"),
+        ({"x": object()}, r"builtins\.object is neither"),
+        (looped(), "it holds itself"),
+        ({"x": 2**63}, "64 bits"),
+        (["x"], "they are no dict"),
+    ],
+)
+def test_settings_that_no_manifest_can_hold(settings, said):
+    faulty = SystemIdentity(name="x", version="1", digest="own", settings=settings)
+    with pytest.raises(SystemUnderTestError, match=said):
+        system(identity=faulty).identity()
+
+
+@pytest.mark.parametrize("field", ["name", "version", "degraded"])
+def test_a_text_of_the_identity_that_no_file_can_hold(field):
+    value = ("\udfff",) if field == "degraded" else "\udfff"
+    faulty = SystemIdentity(**{"name": "x", "version": "1", "digest": "own", field: value})
+    with pytest.raises(SystemUnderTestError, match=r"faulty SystemIdentity: .*surrogates"):
+        system(identity=faulty).identity()
+
+
+def test_a_foreign_system_tells_nothing_of_its_embedder():
+    assert system().warnings() == ()
+    assert system().embedder_usage() is None
 
 
 def test_a_memory_that_lacks_methods(tmp_path):

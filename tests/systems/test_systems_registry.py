@@ -1,6 +1,7 @@
 """Opening systems by name, and the example of the documentation."""
 
 import hashlib
+import os
 import re
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from memruler.model.system import (
     Namespace,
     SearchesMany,
 )
+from memruler.systems import source
 from memruler.systems.registry import SYSTEMS, open_system
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "systems.md"
@@ -110,7 +112,10 @@ def test_lexical_loads_no_embedder():
         ("Builtin:Dense", "did you mean builtin:dense?"),
         ("nothing-like-it", "known: builtin:dense"),
         ("", "unknown memory system"),
-        ("absent.py:Class", "cannot be read"),
+        ("absent.py:Class", "no such file"),
+        ("nul\0byte.py:Class", "null byte"),
+        ("broken\udcff.py:Class", "half a surrogate pair"),
+        ("broken\udcff", "half a surrogate pair"),
         ("absent.py", "absent.py:Class"),
     ],
 )
@@ -172,6 +177,8 @@ def test_mistakes_with_a_class(file, attribute, given, said):
         ("import absent_module", "ModuleNotFoundError: No module named 'absent_module'"),
         ("def broken(:", "SyntaxError"),
         ("raise SystemExit(3)", "SystemExit: 3"),
+        ("import asyncio; raise asyncio.CancelledError", "CancelledError"),
+        ("import sys; del sys.modules[__name__]; raise GeneratorExit", "GeneratorExit"),
         ("\0", "importing system.py raised"),
     ],
 )
@@ -202,7 +209,20 @@ def test_a_neighbouring_file_cannot_be_imported(file):
 
 def test_a_folder_is_no_file(tmp_path):
     (tmp_path / "folder.py").mkdir()
-    assert "cannot be read" in usage(f"{tmp_path / 'folder.py'}:X")
+    assert "it is a folder" in usage(f"{tmp_path / 'folder.py'}:X")
+
+
+def test_a_pipe_or_a_device_is_no_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "zero.py").symlink_to("/dev/zero")
+    for name in ("pipe.py", "zero.py"):
+        assert "not a regular file" in usage(f"{tmp_path / name}:X")
+
+
+def test_a_file_of_any_size_is_not_read(file, monkeypatch):
+    monkeypatch.setattr(source, "_LARGEST", len(TINY))
+    open_system(f"{file(TINY)}:Tiny", {})
+    assert "larger than" in usage(f"{file(TINY + '#')}:Tiny")
 
 
 def test_an_entry_point_is_opened_like_a_class(file, monkeypatch, tmp_path):
@@ -218,3 +238,121 @@ def test_an_entry_point_is_opened_like_a_class(file, monkeypatch, tmp_path):
     assert opened.system.identity().digest == digest
     assert opened.chosen == {"size": 4}
     sys.modules.pop("tiny_package")
+
+
+def test_a_plug_in_that_exits_on_import(file, monkeypatch, tmp_path, capfd):
+    file("print('loading')\nraise SystemExit(0)", "exiting_package.py")
+    info = tmp_path / "exiting-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: exiting\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[memruler.systems]\nexiting = exiting_package:X\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert "exiting cannot be imported: SystemExit: 0" in usage("exiting")
+    assert capfd.readouterr() == ("", "loading\n")
+
+
+LOUD = """
+import os, subprocess, sys
+from memruler.model.system import Ranking, SystemIdentity
+print("load")
+os.write(1, b"raw load\\n")
+subprocess.run(["echo", "child load"], check=True)
+sys.__stdout__.write("dunder load\\n")
+
+class Loud:
+    def __init__(self): print("init")
+    def identity(self):
+        print("identity")
+        return SystemIdentity(name="loud", version="1", digest="")
+    def open(self, namespace):
+        print("open")
+        return Memory()
+
+class Memory:
+    def ingest(self, session): print("ingest"); sys.stdout.close()
+    def settle(self): sys.stdout = None; sys.stderr = None
+    def search(self, text, k, at):
+        print("search")
+        os.write(1, b"raw search\\n")
+        return Ranking(())
+    def close(self): os.close(1); sys.__stdout__.close()
+"""
+
+RUN_LOUD = """
+import sys
+from datetime import datetime
+from pathlib import Path
+from memruler.model.system import Namespace, SessionInput
+from memruler.systems.registry import open_system
+print("first", end=" ")
+system = open_system(sys.argv[1], {}).system
+system.identity()
+memory = system.open(Namespace("n", Path()))
+memory.ingest(SessionInput(key="s", turns=()))
+memory.settle()
+memory.search("x", 5, datetime(2024, 1, 1))
+print("between", end=" ")
+memory.close()
+print("last")
+"""
+
+
+def test_what_a_system_prints_never_mixes_with_our_output(file):
+    run = subprocess.run(
+        [sys.executable, "-c", RUN_LOUD, f"{file(LOUD)}:Loud"],
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert (run.returncode, run.stdout) == (0, "first between last\n"), run.stderr
+    printed = {"load", "raw load", "child load", "dunder load", "init", "identity", "open"}
+    assert set(run.stderr.split("\n")) == printed | {"ingest", "search", "raw search", ""}
+
+
+SETTLED = """
+from memruler.model.system import SystemIdentity
+
+class Words:
+    pass
+
+class Settled:
+    def __init__(self, size: int, words={"b", "a", "c", 1, None}, key=lambda t: t, ranker=Words(),
+                 groups=frozenset({frozenset("ab"), frozenset("cd"), frozenset("ef")})): ...
+    def identity(self):
+        own = {"tags": set("qwertz"), "by": {word: 1 for word in set("qwertz")}}
+        return SystemIdentity(name="settled", version="1", digest="", settings=own)
+    def open(self, namespace): ...
+"""
+
+TELL_IDENTITY = """
+import sys
+import msgspec
+from memruler.systems.registry import open_system
+settings = dict(word.split("=") for word in sys.argv[2:])
+opened = open_system(sys.argv[1], settings)
+told = [opened.system.identity(), opened.chosen, opened.defaulted]
+print(msgspec.json.encode(told).decode())
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ["FILE:Settled", "size=3"],
+        ["builtin:lexical", "capacity=9"],
+        ["builtin:episodic", "embedder=toy", "decay_tags.b=0.2", "decay_tags.a=0.1"],
+    ],
+)
+def test_another_process_finds_the_same_identity(file, call):
+    call = [call[0].replace("FILE", str(file(SETTLED))), *call[1:]]
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", TELL_IDENTITY, *call],
+            capture_output=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("0", "1", "2", "3")
+    }
+    assert len(told) == 1
+    assert b"0x" not in told.pop()

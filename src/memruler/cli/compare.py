@@ -5,12 +5,14 @@ from typing import Literal
 
 import click
 
+from memruler.cli.parameters import FILE, PATH
+
 __all__ = ["command"]
 
 
 @click.command(name="compare")
-@click.argument("base", type=click.Path(path_type=Path))
-@click.argument("candidate", type=click.Path(path_type=Path))
+@click.argument("base", type=PATH)
+@click.argument("candidate", type=PATH)
 @click.option(
     "--changed",
     multiple=True,
@@ -41,7 +43,7 @@ __all__ = ["command"]
 @click.option(
     "--markdown",
     "page",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     help="Also write the comparison as a Markdown page.",
 )
 def command(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 import msgspec
 
+from memruler.cli.parameters import PATH
 from memruler.errors import printable
 
 if TYPE_CHECKING:  # --help needs no corpora
@@ -22,7 +23,7 @@ def command() -> None:
 
 
 @command.command(name="check")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=PATH)
 @click.option(
     "--format",
     "form",
@@ -42,7 +43,8 @@ def _check(
 ) -> None:
     """Read FILE as a corpus and say what is in it, or everything that is wrong with it.
 
-    Exit code 2 when anything is wrong.
+    Exit code 2 when anything is wrong. What is merely odd (sessions without turns or after their
+    question, ids that repeat, very long texts) is counted in notes, and kept as it is.
     """
     from memruler.corpora.checking import check_file  # noqa: PLC0415 - late, as in every verb
 
@@ -78,15 +80,13 @@ def _told(report: "CheckReport") -> list[str]:
         if one.partial:
             lines.append(f"    with some of their references unresolved: {one.partial:,}")
         lines += [f"  left out   {number:,} {reason}" for reason, number in one.excluded.items()]
-    return lines + [f"note: {note}" for note in info.notes]
+    return lines + [f"note: {note}" for note in (*info.notes, *report.notes)]
 
 
 @command.command(name="generate")
-@click.option(
-    "--out", type=click.Path(path_type=Path), required=True, help="The file to write or replace."
-)
-@click.option("--instances", default=4, show_default=True, help="Conversations.")
-@click.option("--sessions", default=12, show_default=True, help="Sessions of each; 5 or more.")
+@click.option("--out", type=PATH, required=True, help="The file to write or replace.")
+@click.option("--instances", default=4, show_default=True, help="Conversations; up to a billion.")
+@click.option("--sessions", default=12, show_default=True, help="Sessions of each; 5 to 100,000.")
 @click.option("--seed", default=7, show_default=True, help="The same seed gives the same bytes.")
 def _generate(*, out: Path, instances: int, sessions: int, seed: int) -> None:
     """Write a synthetic corpus as a jsonl file.

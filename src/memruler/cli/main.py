@@ -1,13 +1,24 @@
 """The command line: names of verbs, loaded only when called, and how errors end."""
 
+import errno
 import importlib
+import os
 import sys
+from contextlib import suppress
 from typing import Any
 
 import click
 
 from memruler import __version__
-from memruler.errors import Interrupted, MemrulerError, Refusal, printable
+from memruler.cli.streams import standard_streams
+from memruler.errors import (
+    InstrumentError,
+    Interrupted,
+    MemrulerError,
+    Refusal,
+    UsageError,
+    printable,
+)
 
 __all__ = ["VERBS", "cli", "main"]
 
@@ -68,22 +79,32 @@ def main(arguments: list[str] | None = None) -> None:
     0 done; 2 the call or the data given is wrong; 3 the instrument or the system under test
     broke; 4 refused; 130 interrupted.
     """
-    sys.exit(_run(arguments))
+    with standard_streams():
+        code = _run(arguments)
+    sys.exit(code)
 
 
 def _run(arguments: list[str] | None) -> int:
     try:
         code: Any = cli.main(args=arguments, prog_name="memruler", standalone_mode=False)
+        sys.stdout.flush()  # a full disk must show while it can still be told
     except MemrulerError as error:
-        click.echo(f"memruler: {_told(error)}", err=True)
-        return error.exit_code
+        return _failed(error)
     except click.ClickException as error:
-        error.show()
+        with suppress(OSError):
+            error.show()
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
-        click.echo("memruler: interrupted", err=True)
-        return Interrupted.exit_code
+        return _failed(Interrupted("interrupted"))
+    except OSError as error:
+        return _failed(_explained(error))
     return code if isinstance(code, int) else 0
+
+
+def _failed(error: MemrulerError) -> int:
+    with suppress(OSError):  # where stderr cannot be written to either, the exit code remains
+        click.echo(f"memruler: {_told(error)}", err=True)
+    return error.exit_code
 
 
 def _told(error: MemrulerError) -> str:
@@ -93,3 +114,27 @@ def _told(error: MemrulerError) -> str:
     lines = [f"refused: {printable(reason)}" for reason in error.reasons]
     hint = [f"instead: {printable(error.hint)}"] if error.hint else []
     return "\n          ".join(lines + hint)
+
+
+def _explained(error: OSError) -> MemrulerError:
+    """What the operating system said where no room expected it.
+
+    Files are opened and written in rooms that explain their own faults. What is left: looking at
+    a path that a person typed, the folder that one works in, and the standard streams.
+    """
+    # Late: --help needs neither.
+    from pathlib import Path  # noqa: PLC0415
+
+    from memruler.store.faults import fault  # noqa: PLC0415
+
+    if error.filename is not None:
+        return fault("use the path", Path(os.fsdecode(error.filename)), error)
+    if error.errno == errno.ENOENT:
+        return UsageError(
+            "the folder that you are in does not exist any more",
+            hint="change into one that does, and call it again",
+        )
+    return InstrumentError(
+        f"cannot write the output: {error.strerror or error}",
+        hint="what a run wrote to its folder is complete; free some space, or write it elsewhere",
+    )

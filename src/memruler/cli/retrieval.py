@@ -6,12 +6,16 @@ from typing import Any
 
 import click
 
+from memruler.cli.parameters import COUNT, PATH
+
 __all__ = ["command"]
+
+_TYPED = click.core.ParameterSource.COMMANDLINE
 
 
 @click.command(name="retrieval")
 @click.argument("corpus")
-@click.option("--path", type=click.Path(path_type=Path), help="The corpus file.")
+@click.option("--path", type=PATH, help="The corpus file.")
 @click.option(
     "--system",
     default="builtin:lexical",
@@ -29,19 +33,20 @@ __all__ = ["command"]
 @click.option(
     "--granularity", type=click.Choice(["turn", "session"]), default="turn", show_default=True
 )
-@click.option("--instances", type=click.IntRange(1), help="Only the first N instances.")
-@click.option("--queries", type=click.IntRange(1), help="Only the first N queries of each.")
-@click.option(
-    "--limit", type=click.IntRange(1), default=20, show_default=True, help="Hits asked for."
-)
+@click.option("--instances", type=COUNT, help="Only the first N instances.")
+@click.option("--queries", type=COUNT, help="Only the first N queries of each.")
+@click.option("--limit", type=COUNT, default=20, show_default=True, help="Hits asked for.")
 @click.option("-k", "cutoffs", default="1,3,5,10,20", show_default=True, help="Cut-offs.")
 @click.option("--population", help="Named set of queries; the corpus's default without it.")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("runs"), show_default=True)
+@click.option("--out", type=PATH, default=Path("runs"), show_default=True)
 @click.option("--stem", help="Name of the run folder; repeat it to resume an interrupted run.")
 @click.option("--one-by-one", is_flag=True, help="No batched search: every query is timed.")
 @click.option("--keep", is_flag=True, help="Keep the system's stores in the run folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@click.pass_context
 def command(
+    ctx: click.Context,
+    /,
     *,
     corpus: str,
     path: Path | None,
@@ -52,7 +57,7 @@ def command(
     out: Path,
     stem: str | None,
     as_json: bool,
-    **chosen: Any,
+    **settings: Any,
 ) -> None:
     """Measure how well a memory finds the evidence of a corpus.
 
@@ -62,8 +67,9 @@ def command(
     # Late: --help must not wait for numpy and pyarrow.
     from memruler.cli.progress import progress  # noqa: PLC0415
     from memruler.metrics.names import parse_cutoffs  # noqa: PLC0415
-    from memruler.replay.plan import plan_run  # noqa: PLC0415
-    from memruler.replay.run import check_measurable, measure  # noqa: PLC0415
+    from memruler.replay.begin import check_measurable  # noqa: PLC0415
+    from memruler.replay.plan import PlanSpec, plan_run  # noqa: PLC0415
+    from memruler.replay.run import measure  # noqa: PLC0415
     from memruler.report.document import encode  # noqa: PLC0415
     from memruler.report.terminal import print_run  # noqa: PLC0415
     from memruler.report.write import write_report  # noqa: PLC0415
@@ -71,11 +77,20 @@ def command(
     from memruler.store.folder import RunFolder  # noqa: PLC0415
 
     depths = parse_cutoffs(cutoffs)
+    typed = [name for name in (*settings, "system") if ctx.get_parameter_source(name) is _TYPED]
     plan = plan_run(
-        corpus, path, system, assignments=assignments, population=population, settings=chosen
+        PlanSpec(
+            corpus=corpus,
+            path=None if path is None else str(path),
+            system=system,
+            assignments=assignments,
+            population=population,
+            settings=settings,
+            typed=tuple(typed),
+        )
     )
     check_measurable(plan.corpus, plan.settings)
-    name = stem or _fresh_stem(out, f"{corpus}-{system}")
+    name = _fresh_stem(out, f"{corpus}-{system}") if stem is None else stem
     with RunFolder.claim(out, name) as folder:
         with progress(plan.settings.instances) as tick:
             measure(plan, folder, tick)

@@ -9,8 +9,8 @@ from memruler.compare.comparable import reasons
 from memruler.compare.deltas import macro, verdict
 from memruler.compare.fingerprint import Differences, differences
 from memruler.compare.headline import LEVELS, Cell, choose_headline
-from memruler.compare.load import LoadedRun, QueryKey, load, side
-from memruler.compare.notes import Floors, exactly, notes
+from memruler.compare.load import LoadedRun, QueryKey, load, names, side
+from memruler.compare.notes import Floors, exactly, notes, unlike_code
 from memruler.compare.paired import cell_deltas, floor_delta
 from memruler.compare.record import (
     SCHEMA_VERSION,
@@ -67,7 +67,7 @@ def compare(
         raise UsageError(
             "--shared keeps the cut-offs that -k common leaves out", hint="choose one of the two"
         )
-    left, right = load(base), load(candidate)
+    left, right = map(load, (base, candidate), names(base, candidate))
     found = differences(left.manifest.fingerprint, right.manifest.fingerprint, changed)
     selection = select(left, right, cutoffs, levels, shared=shared)
     headline = choose_headline(metric, selection.cells)
@@ -78,7 +78,7 @@ def compare(
         *([headline] if isinstance(headline, Reason) and selection.cells else []),
     ]
     if refused or isinstance(headline, Reason):
-        raise Incomparable(left.stem, right.stem, refused)
+        raise Incomparable(left.name, right.name, refused)
     deltas = tuple(
         d for cell in selection.cells for d in cell_deltas(left, right, cell, shared=shared)
     )
@@ -148,14 +148,19 @@ def _refuse_unexplained(
     unlike |= recounted(base, candidate)
     if unlike:
         first = next(key for key in base.queries if key in unlike)
-        reason = Reason(
-            code="unexplained",
-            what=f"{len(unlike)} queries scored differently although nothing differs between the "
-            f"runs ({first} is the first): fingerprint, packages and machine are equal",
-            hint="one of the runs is not deterministic, or its system changed without changing "
-            "its identity; measure both anew",
+        what = (
+            f"{len(unlike)} queries scored differently (the first: {first.instance} "
+            f"#{first.query}) although fingerprint, packages and machine are equal"
         )
-        raise Incomparable(base.stem, candidate.stem, [reason])
+        hint = (
+            "one of the runs is not deterministic, or its system changed without changing its "
+            "identity; measure both anew"
+        )
+        if code := unlike_code(base, candidate):
+            what += f"; the code of memruler is not ({', '.join(code)} differ)"
+            hint = "measure both with the same code of memruler: it is the ruler, not under test"
+        reason = Reason(code="unexplained", what=what, hint=hint)
+        raise Incomparable(base.name, candidate.name, [reason])
 
 
 def _floors(
@@ -181,4 +186,4 @@ def _floors(
         hint="choose another --metric or -k for which both say the same, or compare without "
         "--shared where both runs count the same queries: -k common",
     )
-    raise Incomparable(base.stem, candidate.stem, [reason])
+    raise Incomparable(base.name, candidate.name, [reason])

@@ -13,10 +13,11 @@ from memruler.compare.record import Side
 from memruler.errors import FormatError
 from memruler.model.run import Manifest
 from memruler.model.summary import Cutoff, Level, Summary
+from memruler.store.binding import file_sha256, require_own_tables
 from memruler.store.folder import RunFolder
 from memruler.store.tables import read_table
 
-__all__ = ["LoadedRun", "QueryKey", "QueryText", "Scores", "load", "side"]
+__all__ = ["LoadedRun", "QueryKey", "QueryText", "Scores", "load", "names", "side"]
 
 _AGAIN = "score the run again"
 
@@ -52,19 +53,16 @@ class LoadedRun(msgspec.Struct, frozen=True, kw_only=True):
     """A finished run, as far as a comparison needs it.
 
     Attributes:
+        name: What to call it: its folder as the call named it.
         queries: Every query of the run, in corpus order.
         scores: Level to its scores; a level that was not scored is not there.
     """
 
+    name: str
     manifest: Manifest
     summary: Summary
     queries: Mapping[QueryKey, QueryText]
     scores: Mapping[Level, Scores]
-
-    @property
-    def stem(self) -> str:
-        """Name of the run folder, as people know the run."""
-        return self.manifest.stem
 
     def cutoffs(self, name: str = "all") -> dict[tuple[Level, int], Cutoff]:
         """The cut-offs of one slice by level and depth; empty for an unknown slice."""
@@ -86,11 +84,29 @@ class LoadedRun(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(part.name for part in self.summary.slices[1:])
 
 
-def load(path: Path) -> LoadedRun:
+def names(base: Path, candidate: Path) -> tuple[str, str]:
+    """What to call two run folders: their own names, or the paths as given where these are equal.
+
+    A manifest would not do: a copied or renamed folder keeps the stem it was measured under.
+    """
+    # `.` and `..` have no name of their own.
+    own = [
+        path.name if path.name not in {"", ".."} else path.resolve().name
+        for path in (base, candidate)
+    ]
+    return (own[0], own[1]) if own[0] != own[1] else (str(base), str(candidate))
+
+
+def load(path: Path, name: str) -> LoadedRun:
     """Read a finished run.
 
+    Args:
+        path: Its folder.
+        name: What to call it.
+
     Raises:
-        FormatError: It is no finished run folder, was not scored, or its files disagree.
+        FormatError: It is no finished run folder, was not scored, or its files disagree or are
+            another run's.
     """
     folder = RunFolder.open(path)
     manifest = folder.manifest()
@@ -107,6 +123,7 @@ def load(path: Path) -> LoadedRun:
         raise FormatError(
             f"summary.json cannot be read: {error}", where=path, hint=_AGAIN
         ) from error
+    _require_one_run(folder, manifest, summary)
     if not summary.slices or summary.slices[0].name != "all":
         raise FormatError("summary.json has no slice `all`", where=path, hint=_AGAIN)
     if len({part.name for part in summary.slices}) != len(summary.slices):
@@ -119,15 +136,36 @@ def load(path: Path) -> LoadedRun:
     if len(keys) != len(rows) or len(queries) != len(rows):
         raise FormatError("queries.parquet names a query twice", where=path)
     return LoadedRun(
-        manifest=manifest, summary=summary, queries=queries, scores=_scores(folder, keys)
+        name=name,
+        manifest=manifest,
+        summary=summary,
+        queries=queries,
+        scores=_scores(folder, keys),
     )
+
+
+def _require_one_run(folder: RunFolder, manifest: Manifest, summary: Summary) -> None:
+    """The tables, the scores and the summary were made from each other, and not for another run."""
+    require_own_tables(folder, manifest, ("queries", "lineage", "trace"))
+    scored = {name: digest for name, digest in summary.tables.items() if name != "scores"}
+    if any(manifest.tables.get(name) != digest for name, digest in scored.items()):
+        raise FormatError(
+            "summary.json was made from the tables of another run", where=folder.path, hint=_AGAIN
+        )
+    if summary.tables.get("scores") != file_sha256(folder, "scores.parquet"):
+        raise FormatError(
+            "scores.parquet is not the table that summary.json was made with",
+            where=folder.path,
+            hint=_AGAIN,
+        )
 
 
 def side(run: LoadedRun) -> Side:
     """What stands beside the means of a run."""
     summary = run.summary
     return Side(
-        stem=run.stem,
+        name=run.name,
+        stem=run.manifest.stem,
         tool=run.manifest.tool,
         started=run.manifest.started,
         context=summary.context,

@@ -1,6 +1,7 @@
 """What a reader of a comparison must know beside its numbers."""
 
 from collections.abc import Iterator
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from memruler.compare.comparable import shown
@@ -9,7 +10,7 @@ from memruler.compare.headline import HEADLINE
 from memruler.compare.load import LoadedRun
 from memruler.compare.record import Delta
 
-__all__ = ["Floors", "exactly", "notes"]
+__all__ = ["Floors", "exactly", "notes", "unlike_code"]
 
 _CODE = ("version", "commit", "dirty", "source_sha256")
 
@@ -48,6 +49,7 @@ def notes(
         *_shared(floors),
         *_attribution(found),
         *_headline(default),
+        *_stems(base, candidate),
         *_surroundings(base, candidate),
         *(f"a label of the same bytes differs ({shown(label)})" for label in found.labels),
         *_unattributed(base, "base"),
@@ -101,8 +103,7 @@ def _headline(default: Delta | None) -> Iterator[str]:
 
 def _surroundings(base: LoadedRun, candidate: LoadedRun) -> Iterator[str]:
     left, right = base.manifest, candidate.manifest
-    code = [name for name in _CODE if left.tool.get(name) != right.tool.get(name)]
-    if code:
+    if code := unlike_code(base, candidate):
         yield f"the runs were made by different code of memruler ({', '.join(code)} differ)"
     for name, run in (("base", left), ("candidate", right)):
         if run.tool.get("dirty"):
@@ -114,6 +115,18 @@ def _surroundings(base: LoadedRun, candidate: LoadedRun) -> Iterator[str]:
         yield f"package versions differ: {', '.join(pairs)}"
     if left.machine != right.machine:
         yield "the machines differ: latencies do not compare"
+
+
+def unlike_code(base: LoadedRun, candidate: LoadedRun) -> list[str]:
+    """What tells the code of memruler apart that made the two runs; empty if it is the same."""
+    left, right = base.manifest.tool, candidate.manifest.tool
+    return [name for name in _CODE if left.get(name) != right.get(name)]
+
+
+def _stems(base: LoadedRun, candidate: LoadedRun) -> Iterator[str]:
+    for name, run in (("base", base), ("candidate", candidate)):
+        if PurePath(run.name).name != run.manifest.stem:
+            yield f"the folder of the {name} was measured as {run.manifest.stem}"
 
 
 def _or(versions: dict[str, str], name: str) -> Any:

@@ -119,7 +119,7 @@ def _check(run: LoadedRun, cell: Cell, metric: str, name: str, values: _Values) 
 
 def _disagree(run: LoadedRun, where: str) -> FormatError:
     return FormatError(
-        f"scores.parquet and summary.json of run {run.stem} disagree",
+        f"scores.parquet and summary.json of run {run.name} disagree",
         where=where,
         hint="score the run again",
     )

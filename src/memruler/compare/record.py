@@ -64,7 +64,9 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
     """One of the two runs, with what stands beside its means.
 
     Attributes:
-        stem: Name of its run folder.
+        name: Its run folder as the call named it; without the folders above where its own name
+            tells the two runs apart.
+        stem: The name that it was measured under; another one where the folder was renamed.
         tool: memruler's version, commit, whether the tree was dirty.
         started: When it began (UTC).
         context: Mean size of what a query returned.
@@ -74,6 +76,7 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
         lineage_known: False when the system does not say what it lost.
     """
 
+    name: str
     stem: str
     tool: dict[str, Any]
     started: datetime
@@ -222,7 +225,7 @@ class Refused(msgspec.Struct, frozen=True, kw_only=True, tag="refused", tag_fiel
     """Two runs that do not compare, with every reason at once.
 
     Attributes:
-        base, candidate: Names of the two run folders.
+        base, candidate: Names of the two run folders, as in `Side`.
     """
 
     schema_version: int

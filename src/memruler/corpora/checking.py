@@ -1,11 +1,14 @@
 """Look at a corpus file as a person hands it over: what it is, what is in it, what is wrong."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
 from memruler.corpora.jsonl_check import Fault, check
+from memruler.corpora.longmemeval import LongMemEvalCorpus
+from memruler.corpora.oddities import Observed
 from memruler.corpora.populations import CorpusCounts, count_all
 from memruler.corpora.registry import open_corpus
 from memruler.corpora.source import file_state
@@ -35,7 +38,9 @@ class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
         format: What it was read as.
         info: What the corpus is; None when it has faults.
         counts: What is in it; None when it has faults.
-        faults: Every fault of a `jsonl` file; the first one of another format.
+        faults: Every fault of a `jsonl` file; of LongMemEval the first one of each question; of
+            LoCoMo the first one.
+        notes: What is odd and kept as it is, one sentence each.
     """
 
     file: str
@@ -43,6 +48,7 @@ class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
     info: CorpusInfo | None
     counts: CorpusCounts | None
     faults: tuple[Fault, ...]
+    notes: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The report in JSON's types."""
@@ -84,14 +90,36 @@ def check_file(path: Path, form: Format | None = None) -> CheckReport:
     form = form or detect(path)
     if not path.is_dir():
         file_state(path)
-    faults = check(path) if form == "jsonl" else []
-    info = counts = None
-    if not faults:
-        try:
-            corpus = open_corpus(_NAMES[form], path)
-            info, counts = corpus.info, count_all(corpus)
-        except CorpusError as error:
-            info = None
-            place = str(error.where or "").removeprefix(str(path)).strip(": ")
-            faults = [Fault(file=str(path), line=0, field=place, what=error.what)]
-    return CheckReport(file=str(path), format=form, info=info, counts=counts, faults=tuple(faults))
+    if form == "jsonl" and (wrong := check(path)):
+        return CheckReport(file=str(path), format=form, info=None, counts=None, faults=tuple(wrong))
+    try:
+        corpus = open_corpus(_NAMES[form], path)
+    except CorpusError as error:
+        return _faulty(path, form, [error])
+    observed = Observed(corpus)
+    try:
+        counts = count_all(observed)
+    except CorpusError as error:
+        every = corpus.faults() if isinstance(corpus, LongMemEvalCorpus) else [error]
+        return _faulty(path, form, every)
+    return CheckReport(
+        file=str(path),
+        format=form,
+        info=corpus.info,
+        counts=counts,
+        faults=(),
+        notes=observed.notes(),
+    )
+
+
+def _faulty(path: Path, form: Format, errors: Iterable[CorpusError]) -> CheckReport:
+    faults = (
+        Fault(
+            file=str(path),
+            line=0,
+            field=str(error.where or "").removeprefix(str(path)).strip(": "),
+            what=error.what,
+        )
+        for error in errors
+    )
+    return CheckReport(file=str(path), format=form, info=None, counts=None, faults=tuple(faults))

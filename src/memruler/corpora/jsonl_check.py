@@ -11,7 +11,7 @@ from msgspec import inspect as types
 
 from memruler.corpora.jsonl_format import HeaderLine, InstanceLine
 from memruler.corpora.jsonl_sense import sense_faults
-from memruler.corpora.jsontext import explain
+from memruler.corpora.jsontext import blemishes, explain
 from memruler.corpora.mismatch import Mismatch, mismatches
 from memruler.corpora.source import Source
 from memruler.errors import printable
@@ -98,6 +98,7 @@ def _line_faults(number: int, data: bytes, first_line: dict[str, int]) -> Iterat
     except (msgspec.DecodeError, RecursionError) as error:
         yield Mismatch("", explain(data, error))
         return
+    yield from (Mismatch(*blemish) for blemish in blemishes(data))
     if is_header(value):
         yield from mismatches(value, _kind(HeaderLine))
         if number > 1:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from memruler.corpora.jsontext import answer_text
+from memruler.corpora.jsontext import NonEmpty, answer_text
 from memruler.model.corpus import (
     Evidence,
     Instance,
@@ -55,7 +55,6 @@ TIME_PATTERN = (
     r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:[0-9]{2})?)?$"
 )
 
-Name = Annotated[str, Meta(min_length=1)]
 Place = Annotated[int, Meta(ge=0, description="0-based position.")]
 Time = Annotated[
     str,
@@ -76,11 +75,11 @@ class _Line(
 class TurnLine(_Line, frozen=True):
     """One utterance. `importance` and `tags` are what a production caller would have set."""
 
-    speaker: Name
+    speaker: NonEmpty
     text: str
-    id: Annotated[Name | None, Meta(description="Unique in its instance.")] = None
+    id: Annotated[NonEmpty | None, Meta(description="Unique in its instance.")] = None
     caption: Annotated[str | None, Meta(description="What a shared image shows.")] = None
-    tags: tuple[Name, ...] = ()
+    tags: tuple[NonEmpty, ...] = ()
     importance: Annotated[float, Meta(ge=0, le=1)] | None = None
 
 
@@ -88,7 +87,7 @@ class SessionLine(_Line, frozen=True):
     """One conversation. Sessions stand in the order in which they are to be counted."""
 
     turns: Annotated[tuple[TurnLine, ...], Meta(description="In order; may be empty.")]
-    id: Annotated[Name | None, Meta(description="Unique in its instance.")] = None
+    id: Annotated[NonEmpty | None, Meta(description="Unique in its instance.")] = None
     time: Time | None = None
 
 
@@ -104,11 +103,11 @@ class EvidenceLine(_Line, frozen=True):
     """Where the answer is. The sessions of gold turns are gold without being named."""
 
     turns: Annotated[
-        tuple[TurnPlace | Name, ...],
+        tuple[TurnPlace | NonEmpty, ...],
         Meta(description="Gold turns: [session, turn] by position, or the id of a turn."),
     ] = ()
     sessions: Annotated[
-        tuple[Place | Name, ...],
+        tuple[Place | NonEmpty, ...],
         Meta(description="Gold sessions: by position, or the id of a session."),
     ] = ()
 
@@ -116,14 +115,14 @@ class EvidenceLine(_Line, frozen=True):
 class QueryLine(_Line, frozen=True):
     """One question. Not answerable means that the right answer is that there is none."""
 
-    text: Name
-    category: Name = "uncategorised"
-    id: Annotated[Name | None, Meta(description="Unique in its instance.")] = None
+    text: NonEmpty
+    category: NonEmpty = "uncategorised"
+    id: Annotated[NonEmpty | None, Meta(description="Unique in its instance.")] = None
     answer: Annotated[Any, Meta(description="Text, a number, a list: kept as it is.")] = None
     answerable: bool = True
     time: Annotated[Time | None, Meta(description="When it is asked.")] = None
     family: Annotated[
-        Name | None, Meta(description="Queries that move together, for clustering.")
+        NonEmpty | None, Meta(description="Queries that move together, for clustering.")
     ] = None
     evidence: EvidenceLine = EvidenceLine()
 
@@ -131,7 +130,7 @@ class QueryLine(_Line, frozen=True):
 class InstanceLine(_Line, frozen=True):
     """One isolated haystack with its queries: one line of the file."""
 
-    id: Annotated[Name, Meta(description="Unique in the file.")]
+    id: Annotated[NonEmpty, Meta(description="Unique in the file.")]
     sessions: tuple[SessionLine, ...]
     queries: tuple[QueryLine, ...] = ()
 
@@ -139,10 +138,10 @@ class InstanceLine(_Line, frozen=True):
 class AboutCorpus(_Line, frozen=True):
     """What reports say of the corpus."""
 
-    version: Name = "unknown"
-    licence: Annotated[Name, Meta(description="An SPDX id.")] = "unknown"
+    version: NonEmpty = "unknown"
+    licence: Annotated[NonEmpty, Meta(description="An SPDX id.")] = "unknown"
     notes: Annotated[
-        tuple[Name, ...], Meta(description="Sentences that every report must carry.")
+        tuple[NonEmpty, ...], Meta(description="Sentences that every report must carry.")
     ] = ()
 
 

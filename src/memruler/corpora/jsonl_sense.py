@@ -32,7 +32,6 @@ def sense_faults(value: dict[str, Any]) -> Iterator[Mismatch]:
         path = f"queries[{q}]"
         yield from _repeated(query, path, query_ids)
         yield from _bad_time(query, path)
-        yield from _nul(query, path, ("text",))
         if not isinstance(value.get("sessions"), list):
             continue  # nobody knows what could be referred to
         evidence = query.get("evidence") if isinstance(query, dict) else None
@@ -70,7 +69,6 @@ class _Haystack:
         self.sizes.append(len(session["turns"]) if known else None)
         for t, turn in enumerate(_list(session, "turns")):
             yield from _repeated(turn, f"{path}.turns[{t}]", self.turns)
-            yield from _nul(turn, f"{path}.turns[{t}]", ("speaker", "text", "caption"))
 
     def turn_fault(self, named: Any) -> str | None:
         """What is wrong with a reference to a turn."""
@@ -119,10 +117,3 @@ def _bad_time(value: Any, path: str) -> Iterator[Mismatch]:
             parse_time(written)
         except (ValueError, OverflowError) as error:
             yield Mismatch(f"{path}.time", f"no such time: {error}")
-
-
-def _nul(value: Any, path: str, names: tuple[str, ...]) -> Iterator[Mismatch]:
-    for name in names:
-        text = value.get(name) if isinstance(value, dict) else None
-        if isinstance(text, str) and "\0" in text:
-            yield Mismatch(f"{path}.{name}", "contains a NUL character, which databases cut at")

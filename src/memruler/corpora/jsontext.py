@@ -1,16 +1,21 @@
 """JSON text to values, with one clear sentence about what is wrong with it."""
 
 import json
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import msgspec
 
-from memruler.errors import CorpusError
+from memruler.errors import CorpusError, printable
 
-__all__ = ["answer_text", "convert", "decode", "explain"]
+__all__ = ["Blemish", "NonEmpty", "answer_text", "blemishes", "convert", "decode", "explain"]
 
 T = TypeVar("T")
 
+NonEmpty = Annotated[str, msgspec.Meta(min_length=1)]
+"""A name or a question: text that must not be empty."""
+
+_SHOWN = 60
 _MALFORMED = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
 
@@ -23,14 +28,80 @@ def decode(data: bytes, kind: type[T], *, where: object) -> T:
         where: Named in the error.
 
     Raises:
-        CorpusError: It is not JSON, or not of that shape.
+        CorpusError: It is not JSON, not of that shape, or has a blemish (see `blemishes`).
     """
     try:
-        return msgspec.json.decode(data, type=kind)
+        value = msgspec.json.decode(data, type=kind)
     except msgspec.ValidationError as error:
         raise CorpusError(f"wrong schema: {error}", where=where) from None
     except _MALFORMED as error:
         raise CorpusError(explain(data, error), where=where) from None
+    for blemish in blemishes(data):
+        raise CorpusError(blemish.what, where=": ".join(filter(None, (str(where), blemish.path))))
+    return value
+
+
+class Blemish(NamedTuple):
+    """What is wrong with valid JSON, and the path to it (`sessions[2].turns[0].text`)."""
+
+    path: str
+    what: str
+
+
+def blemishes(data: bytes) -> Iterator[Blemish]:
+    """Yield what no corpus file may hold although JSON allows it, in the order of the text.
+
+    - One name twice in one object: parsers disagree on which of the values counts.
+    - A NUL character in any text or name: databases cut there, so that two systems would store
+      different things.
+
+    Args:
+        data: One JSON text that a decoder took.
+    """
+    try:
+        if _suspect(data):
+            yield from _walk(json.loads(data, object_pairs_hook=_Pairs), "")
+    except (RecursionError, ValueError) as error:
+        # In a part that the decoder skipped, or nested a little deeper than Python can follow.
+        yield Blemish("", explain(data, error))
+
+
+def _suspect(data: bytes) -> bool:
+    r"""Whether it is worth a walk: a scan at the speed of the C parser.
+
+    An escaped backslash before `u0000` is suspect too; the walk decides.
+    """
+    twice = False
+
+    def look(pairs: list[tuple[str, Any]]) -> None:
+        nonlocal twice
+        # Values are not kept: of an object only the names matter here.
+        twice = twice or len({name for name, _ in pairs}) < len(pairs)
+
+    json.loads(data, object_pairs_hook=look)
+    return twice or rb"\u0000" in data
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """An object with all of its names, those that stand twice included."""
+
+
+def _walk(value: Any, path: str) -> Iterator[Blemish]:
+    if isinstance(value, str) and "\0" in value:
+        yield Blemish(path, "contains a NUL character, which databases cut at")
+    elif isinstance(value, _Pairs):
+        seen: set[str] = set()
+        for name, inner in value:
+            shown = printable(name, _SHOWN)
+            if name in seen:
+                yield Blemish(path, f"the name {shown!r} stands twice in one object")
+            if "\0" in name:
+                yield Blemish(path, f"the name {shown!r} contains a NUL character")
+            seen.add(name)
+            yield from _walk(inner, f"{path}.{shown}" if path else shown)
+    elif isinstance(value, list):
+        for n, inner in enumerate(value):
+            yield from _walk(inner, f"{path}[{n}]")
 
 
 def convert(value: Any, kind: type[T], *, where: object) -> T:

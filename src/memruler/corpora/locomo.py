@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from memruler.corpora.jsontext import answer_text, convert
+from memruler.corpora.jsontext import NonEmpty, answer_text, convert
 from memruler.corpora.locomo_files import RawConversation, read
 from memruler.corpora.source import Identify, as_local_file
 from memruler.errors import CorpusError
@@ -64,14 +64,14 @@ _DATE = re.compile(r"(\d{1,2}):(\d{2}) ([ap])m on (\d{1,2}) ([a-z]+),? (\d{4})",
 class _Turn(msgspec.Struct, frozen=True):
     """What is read of a turn; `query`, `img_url` and whatever else is there stays out."""
 
-    speaker: str
-    dia_id: str
+    speaker: NonEmpty
+    dia_id: NonEmpty
     text: str
     blip_caption: str | None = None
 
 
 class _Question(msgspec.Struct, frozen=True):
-    question: str
+    question: NonEmpty
     evidence: list[str]
     category: int
     answer: Any = None

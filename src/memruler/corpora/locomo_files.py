@@ -75,6 +75,8 @@ def _listed(path: Path, data: bytes) -> Iterator[RawConversation]:
         where = f"{path}: conversation {place}"
         fields = _object(item, where)
         key = _need(fields, "sample_id", str, where)
+        if not key:
+            raise CorpusError("wrong schema: `sample_id` is empty", where=where, hint=_HINT)
         where = f"{path}: {key}"
         yield RawConversation(
             where, key, _need(fields, "conversation", dict, where), _need(fields, "qa", list, where)

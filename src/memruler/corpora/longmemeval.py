@@ -7,6 +7,7 @@ the official numbers exist over two different populations.
 """
 
 import re
+import shlex
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from memruler.corpora.jsontext import answer_text, decode
+from memruler.corpora.jsontext import NonEmpty, answer_text, decode
 from memruler.corpora.source import Identify, Source, as_local_file
 from memruler.corpora.stream import Element, check_ends, elements
 from memruler.errors import CorpusError
@@ -29,7 +30,7 @@ from memruler.model.corpus import (
     TurnRef,
 )
 
-__all__ = ["CATEGORIES", "POPULATIONS", "LongMemEvalCorpus"]
+__all__ = ["CATEGORIES", "POPULATIONS", "ROLES", "LongMemEvalCorpus"]
 
 CATEGORIES = frozenset(
     {
@@ -50,13 +51,15 @@ POPULATIONS = (
         description="Questions that are no abstention; gold is what `answer_session_ids` names.",
     ),
     Population(
-        name="official-runner",
+        name="user-turn-labelled",
         rule="user-turn-labels",
         members="answerable",
-        description="What the official retrieval runner averages: those with a labelled user turn.",
+        description="Questions that are no abstention and have a labelled user turn (the gold).",
     ),
     Population(name="all", rule="session-labels", members="all", description="Every question."),
 )
+
+ROLES = frozenset({"user", "assistant"})
 
 _DATE = re.compile(r"(\d{4})/(\d{2})/(\d{2}) \([A-Za-z]{3}\) (\d{2}):(\d{2})", re.ASCII)
 _STEM = re.compile(r"(?:_abs)?(?:_\d+)?$", re.ASCII)
@@ -69,9 +72,9 @@ class _Turn(msgspec.Struct, frozen=True):
 
 
 class _Question(msgspec.Struct, frozen=True):
-    question_id: str
+    question_id: NonEmpty
     question_type: str
-    question: str
+    question: NonEmpty
     question_date: str
     haystack_dates: list[str]
     haystack_session_ids: list[str]
@@ -122,21 +125,51 @@ class LongMemEvalCorpus:
         return self._info
 
     def __iter__(self) -> Iterator[Instance]:
+        try:
+            for found in self._walk():
+                if isinstance(found, CorpusError):
+                    raise found  # it gets its hint below, as what is raised inside does
+                yield found
+        except CorpusError as error:
+            every = (
+                f"`memruler corpora check {shlex.quote(str(self._source.path))}` tells every fault"
+            )
+            hint = f"{error.hint}; {every}" if error.hint else every
+            raise CorpusError(error.what, where=error.where, hint=hint) from None
+
+    def faults(self) -> Iterator[CorpusError]:
+        """Yield every fault of the file: of each question the first, up to where it is no list."""
+        try:
+            yield from (found for found in self._walk() if isinstance(found, CorpusError))
+        except CorpusError as error:
+            yield error
+
+    def _walk(self) -> Iterator[Instance | CorpusError]:
+        """Yield each question as an instance, or what is wrong with it.
+
+        Raises:
+            CorpusError: What follows cannot be told apart into questions any more.
+        """
         path = self._source.path
         seen: set[str] = set()
         with self._source.open() as file:
             for element in elements(file, where=path):
-                raw = _decode(element, path)
-                where = f"{path}: question {raw.question_id}"
-                if raw.question_id in seen:
-                    raise CorpusError("the question id is there twice", where=where)
-                seen.add(raw.question_id)
-                yield _instance(element.position, raw, where)
+                found: Instance | CorpusError
+                try:
+                    found = _read(element, path, seen)
+                except CorpusError as error:
+                    found = error
+                yield found
 
 
-def _decode(element: Element, path: Path) -> _Question:
+def _read(element: Element, path: Path, seen: set[str]) -> Instance:
     where = f"{path}: element {element.position}, which begins at byte {element.offset}"
-    return decode(element.data, _Question, where=where)
+    raw = decode(element.data, _Question, where=where)
+    where = f"{path}: question {raw.question_id}"
+    if raw.question_id in seen:
+        raise CorpusError("the question id is there twice", where=where)
+    seen.add(raw.question_id)
+    return _instance(element.position, raw, where)
 
 
 def _instance(position: int, raw: _Question, where: str) -> Instance:
@@ -152,6 +185,13 @@ def _instance(position: int, raw: _Question, where: str) -> Instance:
             where=where,
             hint="LongMemEval has " + ", ".join(sorted(CATEGORIES)),
         )
+    for place, turns in enumerate(raw.haystack_sessions):
+        if unknown := [turn.role for turn in turns if turn.role not in ROLES]:
+            raise CorpusError(
+                f"unknown role {unknown[0]!r}",
+                where=f"{where}: haystack_sessions[{place}]",
+                hint="LongMemEval has user and assistant",
+            )
     sessions = tuple(
         Session(
             position=place,
@@ -246,7 +286,10 @@ def _by_session(raw: _Question, labelled: tuple[TurnRef, ...], *, answerable: bo
 
 
 def _by_user_turn(raw: _Question, labelled: tuple[TurnRef, ...], *, answerable: bool) -> Evidence:
-    """As the official retrieval runner has it, which indexes user turns only."""
+    """Gold are the labelled user turns: all that the official retrieval runner can give credit to.
+
+    What it searches is another haystack, though: see docs/metrics.md, "Where other tools differ".
+    """
     names = tuple(f"{raw.haystack_session_ids[s]}_{t + 1}" for s, t in labelled)
     if not answerable:
         return Evidence(rule="user-turn-labels", status="none_by_design", references=names)

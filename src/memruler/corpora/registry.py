@@ -59,7 +59,7 @@ def _identify(name: str, sha256: str) -> Provenance:
 
 def _identify_bundled(sha256: str) -> Provenance:
     del sha256  # installed with the code, and written into every manifest as it is
-    return Provenance("bundled", "unknown")
+    return Provenance("bundled", pin("synthetic").label)
 
 
 def _jsonl(name: str, path: Path, identify: Identify) -> Corpus:

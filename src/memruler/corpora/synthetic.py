@@ -27,12 +27,15 @@ from memruler.corpora.synthetic_text import Dice, chatter, phrases
 from memruler.errors import UsageError
 from memruler.model.corpus import CorpusInfo, Instance
 
-__all__ = ["FEWEST_SESSIONS", "VERSION", "SyntheticCorpus"]
+__all__ = ["FEWEST_SESSIONS", "MOST_INSTANCES", "MOST_SESSIONS", "VERSION", "SyntheticCorpus"]
 
 VERSION = 1
 """Raised whenever the same arguments would give other bytes."""
 
 FEWEST_SESSIONS = 5
+MOST_SESSIONS = 100_000
+"""They span centuries by then; the calendar ends with the year 9999."""
+MOST_INSTANCES = 1_000_000_000
 
 _LICENCE = "Apache-2.0"
 _EPOCH = datetime(2023, 1, 2)  # noqa: DTZ001 - corpus times are naive UTC
@@ -50,8 +53,9 @@ class SyntheticCorpus:
 
     Args:
         seed: Any whole number.
-        instances: Conversations, at least 1.
-        sessions: Sessions of each, at least `FEWEST_SESSIONS`; a session has about 10 turns.
+        instances: Conversations, 1 to `MOST_INSTANCES`.
+        sessions: Sessions of each, `FEWEST_SESSIONS` to `MOST_SESSIONS`; a session has about 10
+            turns.
         queries: Questions of each, 1 to `MOST_QUERIES`; by default as many as sessions, but 6 to
             24. Six give one of each category.
 
@@ -66,15 +70,15 @@ class SyntheticCorpus:
         self.instances = instances
         self.sessions = sessions
         self.queries = max(6, min(24, sessions)) if queries is None else queries
-        for name, value, least in (
-            ("instances", instances, 1),
-            ("sessions", sessions, FEWEST_SESSIONS),
-            ("queries", self.queries, 1),
+        for name, value, least, most in (
+            ("instances", instances, 1, MOST_INSTANCES),
+            ("sessions", sessions, FEWEST_SESSIONS, MOST_SESSIONS),
+            ("queries", self.queries, 1, MOST_QUERIES),
         ):
             if value < least:
                 raise UsageError(f"{name} must be at least {least}, not {value}")
-        if self.queries > MOST_QUERIES:
-            raise UsageError(f"queries must be at most {MOST_QUERIES}, not {self.queries}")
+            if value > most:
+                raise UsageError(f"{name} must be at most {most}, not {value}")
 
     @cached_property
     def about(self) -> AboutCorpus:

@@ -2,14 +2,13 @@
 
 Rows are keyed by the digest of the embedder (identity and runtime) and the SHA-256 of the text,
 so that a text is embedded once however many instances, arms and runs repeat it. Whatever goes
-wrong with the cache is said once, in `warnings`, and costs time alone.
+wrong with the cache is said in `warnings`, once, and costs time alone.
 """
 
 import sqlite3
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -25,18 +24,23 @@ from memruler.embedding.cache_folder import (
     vectors_dir,
 )
 from memruler.embedding.cache_upkeep import evict
-from memruler.errors import MemrulerError
+from memruler.errors import MemrulerError, printable
 from memruler.model.system import EmbedderIdentity
 
 __all__ = ["VectorCache"]
 
 _T = TypeVar("_T")
 
+_TROUBLE = (sqlite3.Error, OSError, MemrulerError)
+_LONGEST = 600
+"""Characters of a warning."""
 _HOUR = 3600
 _NOTE_AFTER = 4096
 """Uses that are kept in memory before they are written, so that a read is not a write."""
 _EVICT_TO = 0.9
 """Share of the limit that an eviction leaves, so that it does not run at every write."""
+_LAST = 2**40
+"""An hour so late that an eviction takes the proof after everything else."""
 
 
 class VectorCache:
@@ -50,7 +54,7 @@ class VectorCache:
         clock: Seconds since the epoch; decides on eviction and nothing else.
 
     Attributes:
-        warnings: What went wrong with the cache, one sentence each.
+        warnings: What went wrong with the cache, one sentence each, said once.
         broken: Rows whose seal did not fit; they were embedded again and replaced.
 
     Raises:
@@ -75,8 +79,8 @@ class VectorCache:
         self._path: Path | None = None
         self._file: CacheFile | None = None
         self._closer: weakref.finalize[..., VectorCache] | None = None
+        self._proof: tuple[CachedVector, ...] = ()
         self._readable = self._writable = True
-        self._given_up = False
         self.warnings: list[str] = []
         self.broken = 0
 
@@ -86,18 +90,26 @@ class VectorCache:
         Args:
             keys: SHA-256 digests of texts.
         """
-        if not self._readable:
-            return {}
         hour = self._hour()
-        got = self._attempt(lambda file: file.get(keys, hour))
+        got = self._read(lambda file: file.get(keys, hour))
         if got is None:
-            self._readable = self._writable = False
             return {}
         rows, broken = got
         self.broken += broken
         if self._file is not None and self._file.unnoted >= _NOTE_AFTER:
             self.put(())
         return rows
+
+    def empty(self) -> bool | None:
+        """Whether there is no row at all; None if the cache cannot be read."""
+        return self._read(CacheFile.empty)
+
+    def keep_proof(self, rows: Sequence[CachedVector]) -> None:
+        """Have these rows wherever others are, so that the next start can tell whose they are.
+
+        They are written before any other row, and evicted last. Nothing is written now.
+        """
+        self._proof = tuple(rows)
 
     def put(self, rows: Sequence[CachedVector]) -> None:
         """Store rows; older ones make room when the limit is reached."""
@@ -106,16 +118,44 @@ class VectorCache:
         hour = self._hour()
 
         def store(file: CacheFile) -> int:
+            if self._proof:  # each time, since another process may have emptied the file
+                file.put(self._proof, _LAST)
             file.put(rows, hour)
             return file.live_bytes() + other_bytes(self._folder, file.path)
 
-        size = self._attempt(store)
-        if size is None:
-            # What is there can still be read: on a full disk, for instance.
-            self._writable = False
-        elif size > self._limit:
-            with suppress(OSError):
+        try:
+            size = self._attempt(store)
+            if size > self._limit:
                 evict(self._folder, int(self._limit * _EVICT_TO))
+        except _TROUBLE as error:
+            if self._file is None:
+                self.give_up(error)
+            elif self._readable:
+                # What is there can still be read: on a full disk, for instance.
+                self._writable = False
+                self._tell("the cache of vectors keeps nothing new", error)
+
+    def set_aside(self, reason: str) -> None:
+        """Use the rows that are there no more, and begin anew.
+
+        Args:
+            reason: What is wrong with them, as it follows "a cache file was set aside, since".
+        """
+        self.close()
+        try:
+            if self._path is not None:
+                set_aside(self._path)
+                self._note(
+                    f"a cache file was set aside and begun anew, since {reason} [{self._path.name}]"
+                )
+        except _TROUBLE as error:
+            self.give_up(error)
+
+    def give_up(self, reason: object) -> None:
+        """Neither read nor write from now on."""
+        if self._readable:
+            self._tell("working without the cache of vectors", reason)
+        self._readable = self._writable = False
 
     def close(self) -> None:
         """Let go of the file; the next use opens it again. Also done at exit."""
@@ -126,20 +166,37 @@ class VectorCache:
     def _hour(self) -> int:
         return int(self._clock() // _HOUR)
 
-    def _attempt(self, action: Callable[[CacheFile], _T]) -> _T | None:
-        """What `action` makes of the file, or None and a warning. A damaged file is replaced."""
-        problem: Exception | None = None
-        for _ in range(2):
-            try:
-                return action(self._opened())
-            except (sqlite3.Error, OSError, MemrulerError) as error:
-                problem = error
-                if not is_damage(error) or not self._replaced(error):
-                    break
-        if not self._given_up:
-            self.warnings.append(f"working without the cache of vectors: {problem}")
-            self._given_up = True
-        return None
+    def _read(self, action: Callable[[CacheFile], _T]) -> _T | None:
+        """What `action` reads from the file; None if the cache cannot be read (any more)."""
+        if not self._readable:
+            return None
+        try:
+            return self._attempt(action)
+        except _TROUBLE as error:
+            self.give_up(error)
+            return None
+
+    def _attempt(self, action: Callable[[CacheFile], _T]) -> _T:
+        """What `action` makes of the file; a damaged file is replaced, once."""
+        try:
+            return action(self._opened())
+        except sqlite3.Error as error:
+            if not is_damage(error):
+                raise
+            self.set_aside(f"it is damaged: {error}")
+            if not self._readable:
+                raise
+        return action(self._opened())
+
+    def _tell(self, consequence: str, reason: object) -> None:
+        if isinstance(reason, OSError):
+            reason = f"{reason.strerror or type(reason).__name__} [{self._folder}]"
+        self._note(f"{consequence}: {reason}")
+
+    def _note(self, sentence: str) -> None:
+        sentence = printable(sentence, _LONGEST)
+        if sentence not in self.warnings:
+            self.warnings.append(sentence)
 
     def _opened(self) -> CacheFile:
         if self._file is None or self._file.forked:
@@ -148,17 +205,3 @@ class VectorCache:
             self._file = CacheFile(self._path, self._label)
             self._closer = weakref.finalize(self, self._file.close)
         return self._file
-
-    def _replaced(self, error: Exception) -> bool:
-        """Set a damaged file aside; False if that cannot be done."""
-        self.close()
-        if self._path is None:
-            return False
-        try:
-            set_aside(self._path)
-        except OSError:
-            return False
-        self.warnings.append(
-            f"a damaged cache file was set aside and begun anew: {error} [{self._path.name}]"
-        )
-        return True

@@ -215,6 +215,10 @@ class CacheFile:
         row = self._db.execute("SELECT embedder FROM about").fetchone()
         return None if row is None else str(row[0])
 
+    def empty(self) -> bool:
+        """Whether there is no row at all."""
+        return not self._number("SELECT EXISTS (SELECT 1 FROM vectors)")
+
     def count(self) -> int:
         """Rows."""
         return self._number("SELECT count(*) FROM vectors")

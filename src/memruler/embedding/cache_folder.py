@@ -1,8 +1,8 @@
 """The folder of vector files: where it is, how large it may be, and how its files are called.
 
-A file is called `<embedder digest>.<generation>.sqlite`. A damaged one is renamed and the next
-generation takes its place: names are never used twice, so a process that still has the old file
-open cannot tidy up the new one's side files.
+A file is called `<embedder digest>.<generation>.sqlite`. One that is damaged, or whose vectors are
+not the embedder's, is renamed and the next generation takes its place: names are never used twice,
+so a process that still has the old file open cannot tidy up the new one's side files.
 """
 
 import os
@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from memruler.embedding.cache_file import SIDE_FILES
 from memruler.errors import UsageError
+from memruler.store.faults import explained, fault
 from memruler.store.paths import cache_dir
 from memruler.store.safe import make_dir
 
@@ -35,8 +36,10 @@ _NAME = re.compile(
     r"(?P<stem>[0-9a-f]{32})\.(?P<generation>[0-9]{1,9})\.sqlite(?P<aside>\.damaged)?"
 )
 _SIZE = re.compile(
-    r"\s*(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<unit>[kmgt]?)(?P<binary>i?)b?\s*", re.IGNORECASE
+    r"\s*(?P<number>[0-9]{1,15}(?:\.[0-9]{1,15})?)\s*(?P<unit>[kmgt]?)(?P<binary>i?)b?\s*",
+    re.IGNORECASE,
 )
+"""15 digits are exact in a float, and more bytes than any disk has."""
 
 
 class VectorFile(NamedTuple):
@@ -45,7 +48,7 @@ class VectorFile(NamedTuple):
     Attributes:
         path: Where it is.
         stem: First digits of its embedder's digest.
-        generation: From 1; one more each time a damaged file was set aside.
+        generation: From 1; one more each time a file was set aside.
         aside: Whether it was set aside.
     """
 
@@ -103,10 +106,25 @@ def cache_limit() -> int:
 
 
 def vector_files(folder: Path) -> Iterator[VectorFile]:
-    """Every file of vectors, by name; none if the folder is missing or a link."""
-    if folder.is_symlink() or not folder.is_dir():
+    """Every file of vectors, by name; none if the folder is missing.
+
+    Raises:
+        UsageError: A link or a file stands in the path, or it is too long.
+        InstrumentError: The folder cannot be read.
+    """
+    try:
+        if folder.is_symlink():
+            raise UsageError(
+                "refusing a symbolic link where the folder of vectors belongs",
+                where=folder,
+                hint="remove the link",
+            )
+        paths = sorted(folder.iterdir())
+    except FileNotFoundError:
         return
-    for path in sorted(folder.iterdir()):
+    except OSError as error:
+        raise fault("read the cache folder", folder, error) from error
+    for path in paths:
         match = _NAME.fullmatch(path.name)
         if match is not None:
             yield VectorFile(path, match["stem"], int(match["generation"]), bool(match["aside"]))
@@ -117,10 +135,10 @@ def current_file(folder: Path, digest: str) -> Path:
 
     Raises:
         UsageError: A link or a file stands where the folder belongs.
-        InstrumentError: The folder cannot be made.
-        OSError: It cannot be read.
+        InstrumentError: The folder cannot be made or read.
     """
-    new = not folder.exists()
+    with explained("read the cache folder", folder):
+        new = not folder.exists()
     make_dir(folder)
     if new:
         folder.chmod(0o700)  # vectors tell something about their texts
@@ -131,7 +149,9 @@ def current_file(folder: Path, digest: str) -> Path:
 
 
 def set_aside(path: Path) -> None:
-    """Rename a damaged file, so that the next generation takes its place; only one is kept.
+    """Rename a file that must not be used; the next generation takes its place.
+
+    Only one such file is kept for an embedder.
 
     Raises:
         OSError: It cannot be renamed.

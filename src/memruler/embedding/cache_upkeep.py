@@ -17,6 +17,7 @@ from memruler.errors import InstrumentError, MemrulerError
 __all__ = ["Evicted", "FileReport", "clear", "evict", "reports"]
 
 _SLACK = 16 * 1024
+_ASIDE = "set aside, since it was damaged or its vectors were not the embedder's"
 
 _T = TypeVar("_T")
 
@@ -60,10 +61,11 @@ class _Age(NamedTuple):
 def evict(folder: Path, limit: int) -> Evicted:
     """Remove vectors by least recent use, over all embedders, until `limit` bytes hold the rest.
 
-    Damaged files go first. A file that cannot be opened is left alone and not counted.
+    Files that were set aside go first. A file that cannot be opened is left alone and not counted.
 
     Raises:
-        OSError: A damaged file cannot be removed, or the folder not be read.
+        OSError: A file that was set aside cannot be removed.
+        UsageError, InstrumentError: The folder cannot be read; see `vector_files`.
     """
     for file in vector_files(folder):
         if file.aside:
@@ -122,7 +124,9 @@ def reports(folder: Path, *, check: bool = False) -> list[FileReport]:
 def _report(file: VectorFile, *, check: bool) -> FileReport:
     blank = FileReport(file=file.path.name, embedder=None, vectors=None, bytes=file.bytes)
     if file.aside:
-        return msgspec.structs.replace(blank, problem="set aside, since it was damaged")
+        return msgspec.structs.replace(
+            blank, problem="set aside, since it was damaged or its vectors were not the embedder's"
+        )
     try:
         with _opened(file.path) as rows:
             label = rows.embedder()

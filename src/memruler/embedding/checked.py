@@ -15,38 +15,15 @@ from numpy.typing import NDArray
 from memruler.embedding.base import Embedder, Vectors
 from memruler.embedding.cache import VectorCache
 from memruler.embedding.cache_file import CachedVector
-from memruler.errors import InstrumentError
+from memruler.embedding.sound import refuse_unsound
+from memruler.embedding.usage import EmbedderUsage, sentences
 from memruler.model.system import EmbedderIdentity
 
-__all__ = ["CheckedEmbedder", "EmbedderUsage", "text_key"]
+__all__ = ["CheckedEmbedder", "text_key"]
 
 _BLOCK = 256
 """Texts that are embedded between two writes to the cache, so that a kill costs little."""
 _WIRE = np.dtype("<f4")
-_HINT = "check the model and its server; nothing was scored"
-
-
-class EmbedderUsage(msgspec.Struct, frozen=True, kw_only=True):
-    """What was done so far. A text counts once in each call that holds it.
-
-    Attributes:
-        embedded: Texts that the model read.
-        from_cache: Texts whose vector was in the cache.
-        blank: Blank texts, which were never sent; each counts.
-        truncated: Of `embedded` and `from_cache`, those longer than the model reads; None when
-            not known.
-        repaired: Texts with half a surrogate pair, read as the replacement character.
-        broken: Rows of the cache whose seal did not fit; they were embedded again.
-        warnings: What went wrong with the cache, one sentence each.
-    """
-
-    embedded: int = 0
-    from_cache: int = 0
-    blank: int = 0
-    truncated: int | None = 0
-    repaired: int = 0
-    broken: int = 0
-    warnings: tuple[str, ...] = ()
 
 
 class CheckedEmbedder:
@@ -70,12 +47,12 @@ class CheckedEmbedder:
 
     @property
     def usage(self) -> EmbedderUsage:
-        """What was done so far."""
-        if self._cache is None:
-            return self._usage
-        return msgspec.structs.replace(
-            self._usage, broken=self._cache.broken, warnings=tuple(self._cache.warnings)
-        )
+        """What was done so far; a new object each time, so that two can be compared."""
+        usage, cache = self._usage, self._cache
+        if cache is not None:
+            usage = msgspec.structs.replace(usage, broken=cache.broken)
+        told = (*(cache.warnings if cache else ()), *sentences(usage))
+        return msgspec.structs.replace(usage, warnings=told)
 
     def vectors(self, texts: Sequence[str]) -> tuple[Vectors, NDArray[np.bool_]]:
         """Unit vectors, and which texts have one.
@@ -94,7 +71,7 @@ class CheckedEmbedder:
             slots = np.full(len(texts), -1)
             unique: dict[bytes, int] = {}
             distinct: list[str] = []
-            repaired = 0
+            repaired: set[bytes] = set()
             for at, text in enumerate(texts):
                 if not text.strip():
                     continue
@@ -102,10 +79,11 @@ class CheckedEmbedder:
                 slot = unique.setdefault(key, len(distinct))
                 if slot == len(distinct):
                     distinct.append(whole)
-                    repaired += changed
+                if changed:
+                    repaired.add(key)
                 slots[at] = slot
             real = slots >= 0
-            self._count(blank=int((~real).sum()), repaired=repaired)
+            self._count(blank=int((~real).sum()), repaired=len(repaired))
             rows = np.zeros((len(texts), self._identity.dimension), np.float32)
             if distinct:
                 rows[real] = _unit(self._raw(list(unique), distinct))[slots[real]]
@@ -132,7 +110,9 @@ class CheckedEmbedder:
         for start in range(0, len(missing), _BLOCK):
             block = missing[start : start + _BLOCK]
             block_texts = [texts[at] for at in block]
-            raw[block] = self._embed(block_texts)
+            raw[block] = refuse_unsound(
+                self._embedder.embed(block_texts), block_texts, self._identity
+            )
             flags = [self._truncated(text) for text in block_texts]
             known += flags
             if self._cache:
@@ -148,29 +128,6 @@ class CheckedEmbedder:
             truncated=None if None in known else sum(map(bool, known)),
         )
         return raw
-
-    def _embed(self, texts: list[str]) -> Vectors:
-        """What the model gives, refused unless it is one sound vector a text."""
-        vectors = self._embedder.embed(texts)
-        expected = (len(texts), self._identity.dimension)
-        shape = getattr(vectors, "shape", None)
-        if shape != expected or vectors.dtype != np.float32:
-            raise InstrumentError(
-                f"the embedder {self._identity.model} gave {_described(vectors)} where"
-                f" {expected[0]} float32 vectors of {expected[1]} numbers were due",
-                hint=_HINT,
-            )
-        finite: NDArray[np.bool_] = np.logical_and.reduce(np.isfinite(vectors), axis=1)
-        sound = finite & vectors.any(axis=1)
-        if not sound.all():
-            at = int(np.argmin(sound))
-            fault = "a zero vector" if finite[at] else "a vector with a number that is not finite"
-            raise InstrumentError(
-                f"the embedder {self._identity.model} gave {fault}",
-                where=f"the text that begins {texts[at][:60]!r}",
-                hint=_HINT,
-            )
-        return vectors
 
     def _truncated(self, text: str) -> bool | None:
         count = self._embedder.truncated([text])
@@ -215,10 +172,3 @@ def _unit(raw: Vectors) -> Vectors:
         block = raw[start : start + _BLOCK].astype(np.float64)
         unit[start : start + _BLOCK] = block / np.sqrt((block * block).sum(axis=1, keepdims=True))
     return unit
-
-
-def _described(vectors: object) -> str:
-    shape = getattr(vectors, "shape", None)
-    if shape is None:
-        return f"a {type(vectors).__name__}"
-    return f"an array of {getattr(vectors, 'dtype', 'unknown')} of shape {tuple(shape)}"

@@ -16,7 +16,8 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from memruler.embedding.base import Vectors
-from memruler.embedding.drift import PROBE
+from memruler.embedding.code import code_digest
+from memruler.embedding.probes import PROBE
 from memruler.errors import InstrumentError, UsageError
 from memruler.model.system import EmbedderIdentity
 
@@ -58,6 +59,7 @@ class Endpoint:
         self._served: str | None = None
         self._dimension: int | None = None
         self._dimension = len(self._vector(PROBE))
+        self._code_sha256 = code_digest(__name__)
 
     def identity(self) -> EmbedderIdentity:
         """The name as served, with the host; the weights are hidden, so there are no digests."""
@@ -69,6 +71,7 @@ class Endpoint:
             pooling="remote",
             dimension=self._dimension or 0,
             max_tokens=None,
+            code_sha256=self._code_sha256,
         )
 
     def runtime(self) -> str:

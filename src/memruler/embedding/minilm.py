@@ -19,27 +19,24 @@ from numpy.typing import NDArray
 
 from memruler.embedding.assets import INSTALL_LOCAL, MINILM_MODEL
 from memruler.embedding.base import Vectors
+from memruler.embedding.code import code_digest
+from memruler.embedding.pooling import masked_mean, pooling_name
 from memruler.embedding.tokens import load_tokenizer
+from memruler.embedding.windows import WINDOW, first_ids
 from memruler.errors import InstrumentError
 from memruler.model.system import EmbedderIdentity
 
-__all__ = ["MAX_TOKENS", "MiniLm", "masked_mean"]
+__all__ = ["MAX_TOKENS", "MiniLm"]
 
 MAX_TOKENS = 256
 """The model's own limit (`max_seq_length` of its published configuration), in WordPieces."""
 
+_POOLING = "mean-masked"
+"""The model's own, and so the one that must be found."""
 
-def masked_mean(hidden: NDArray[np.float32], mask: NDArray[np.int64]) -> Vectors:
-    """Mean over the real tokens of each text; padding does not count.
-
-    Args:
-        hidden: The model's last hidden state, shape (texts, tokens, dimension).
-        mask: 1 for a token, 0 for padding, shape (texts, tokens); at least one 1 in each row.
-    """
-    weights = mask[:, :, None].astype(np.float64)
-    # float64, so that the order of summation cannot reach the float32 result's visible digits.
-    means: Vectors = ((hidden * weights).sum(axis=1) / weights.sum(axis=1)).astype(np.float32)
-    return means
+_PROBE = "One short text shows how tokens become a vector."
+_PROBE_TOKENS = 24
+"""Length the probe is padded to; it has fewer tokens, or padding would show nothing."""
 
 
 class MiniLm:
@@ -50,7 +47,8 @@ class MiniLm:
             depends on it.
 
     Raises:
-        InstrumentError: `memruler[local]` is not installed, or the model cannot be loaded.
+        InstrumentError: `memruler[local]` is not installed, the model cannot be loaded, or it
+            does not pool as it should.
         ChecksumError: A model file is not the pinned one.
     """
 
@@ -61,9 +59,11 @@ class MiniLm:
         self._model_sha256 = hashlib.sha256(data).hexdigest()
         self._tokenizer, self._tokenizer_sha256 = load_tokenizer(MAX_TOKENS)
         self._counter, _ = load_tokenizer(None)
+        self._code_sha256 = code_digest(__name__)
+        self._pooling = self._found_pooling()
 
     def identity(self) -> EmbedderIdentity:
-        """Digests of the bytes that were loaded; dimension and limit as the live objects say.
+        """Digests of what was loaded; dimension, limit and pooling as the live objects show.
 
         Raises:
             InstrumentError: The session or the tokenizer does not say.
@@ -80,9 +80,10 @@ class MiniLm:
             model="all-MiniLM-L6-v2 (int8 weights)",
             model_sha256=self._model_sha256,
             tokenizer_sha256=self._tokenizer_sha256,
-            pooling="mean-masked",
+            pooling=self._pooling,
             dimension=dimension,
             max_tokens=int(truncation["max_length"]),
+            code_sha256=self._code_sha256,
         )
 
     def runtime(self) -> str:
@@ -105,24 +106,57 @@ class MiniLm:
 
     def truncated(self, texts: Sequence[str]) -> int:
         """See `Embedder.truncated`."""
-        encoded = self._counter.encode_batch_fast(list(texts))
-        return sum(len(encoding) > MAX_TOKENS for encoding in encoded)
+        most = MAX_TOKENS - len(self._around())
+        return sum(len(first_ids(self._counter, text, most + 1)) > most for text in texts)
 
     def _vector(self, text: str) -> Vectors:
-        encoding = self._tokenizer.encode(text)
-        mask = np.array([encoding.attention_mask], np.int64)
-        feed = {
-            "input_ids": np.array([encoding.ids], np.int64),
-            "attention_mask": mask,
-            "token_type_ids": np.array([encoding.type_ids], np.int64),
-        }
+        ids = np.array([self._ids(text)], np.int64)
+        mask = np.ones_like(ids)
+        vector: Vectors = masked_mean(self._hidden(ids, mask), mask)[0]
+        return vector
+
+    def _ids(self, text: str) -> list[int]:
+        """The ids that the model reads: all, or as many as its limit allows."""
+        if len(text) <= WINDOW:
+            return list(self._tokenizer.encode(text).ids)
+        first, last = self._around()
+        limit = self._tokenizer.truncation["max_length"]
+        return [first, *first_ids(self._counter, text, limit - 2), last]
+
+    def _around(self) -> list[int]:
+        """The ids before and after every text."""
+        return list(self._tokenizer.encode("").ids)
+
+    def _hidden(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> Vectors:
+        """The model's last hidden state, shape (texts, tokens, dimension)."""
+        feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         try:
             (hidden,) = self._session.run(None, feed)
         # onnxruntime raises classes of its own that share no public base.
         except Exception as error:
             raise InstrumentError(f"the local model failed: {error}", hint=INSTALL_LOCAL) from error
-        vector: Vectors = masked_mean(hidden, mask)[0]
-        return vector
+        states: Vectors = hidden
+        return states
+
+    def _found_pooling(self) -> str:
+        """How a probe's vector comes from its tokens, whatever the code says of itself.
+
+        Raises:
+            InstrumentError: Not by the model's own pooling.
+        """
+        tokens = self._tokenizer.encode(_PROBE).ids
+        ids = np.zeros((1, _PROBE_TOKENS), np.int64)
+        ids[0, : len(tokens)] = tokens
+        mask = (np.arange(_PROBE_TOKENS) < len(tokens)).astype(np.int64)[None]
+        hidden = self._hidden(ids, mask)[0]
+        found = pooling_name(self._vector(_PROBE), hidden, len(tokens))
+        if found != _POOLING:
+            raise InstrumentError(
+                f"the local model's vectors are pooled by {found or 'no known way'}"
+                f" where {_POOLING} is due",
+                hint="undo the change to memruler.embedding, or reinstall memruler",
+            )
+        return found
 
 
 def _cores() -> int:

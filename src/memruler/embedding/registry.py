@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from memruler.embedding.base import Embedder
 from memruler.embedding.cache import VectorCache
 from memruler.embedding.checked import CheckedEmbedder
-from memruler.embedding.drift import refuse_drift
+from memruler.embedding.drift import hold_against_cache
 from memruler.errors import UsageError
 
 __all__ = ["open_embedder"]
@@ -32,8 +32,7 @@ def open_embedder(name: str, *, cache: bool = True, threads: int | None = None) 
     if not cache or identity.degraded:
         return CheckedEmbedder(embedder, None)
     vectors = VectorCache(identity, embedder.runtime())
-    if identity.model_sha256 is None:
-        refuse_drift(embedder, vectors)
+    hold_against_cache(embedder, vectors)
     return CheckedEmbedder(embedder, vectors)
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from memruler.embedding.base import Vectors
+from memruler.embedding.code import code_digest
 from memruler.errors import InstrumentError, UsageError
 from memruler.model.system import EmbedderIdentity
 
@@ -110,6 +111,7 @@ class Sentence:
             pooling=_pooling(self._model, self._name),
             dimension=len(self._vector(_PROBE)),
             max_tokens=limit,
+            code_sha256=code_digest(__name__),
         )
 
 

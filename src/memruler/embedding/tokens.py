@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from memruler.embedding.assets import INSTALL_LOCAL, MINILM_TOKENIZER
+from memruler.embedding.windows import WINDOW, id_parts
 from memruler.errors import ChecksumError, InstrumentError
 
 __all__ = ["TokenCounter", "load_tokenizer", "token_counter"]
@@ -24,6 +25,8 @@ class TokenCounter:
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """How many tokens each text has; 0 for an empty one."""
+        if any(len(text) > WINDOW for text in texts):
+            return [sum(map(len, id_parts(self._tokenizer, text))) for text in texts]
         encoded = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
         return [len(encoding) for encoding in encoded]
 

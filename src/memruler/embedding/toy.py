@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from memruler.embedding.base import Vectors
+from memruler.embedding.code import code_digest
 from memruler.model.system import EmbedderIdentity
 
 __all__ = ["Toy"]
@@ -33,6 +34,7 @@ class Toy:
             dimension=_DIMENSION,
             max_tokens=None,
             degraded=True,
+            code_sha256=code_digest(__name__),
         )
 
     def runtime(self) -> str:

@@ -67,8 +67,8 @@ _FORMULAS: Mapping[str, Callable[[_Window], _Floats]] = MappingProxyType(
 class ScoredMatrix:
     """The values of all metrics at all cut-offs, reachable only together with who counts.
 
-    What is stored for a query that does not count is arbitrary and cannot be read: `values` masks
-    it, and `aggregate` leaves it out. There is no NaN and no zero standing in for "no value".
+    A query that does not count is masked by `values` and left out by `aggregate`, unless that is
+    asked for padded lists. There is no NaN and no zero standing in for "no value".
 
     Attributes:
         cutoffs: Ascending.
@@ -105,7 +105,9 @@ class ScoredMatrix:
         """
         return np.ma.array(self._values[metric, k], mask=~self._counted[k])
 
-    def aggregate(self, metric: str, k: int, among: _Bools | None = None) -> Aggregate | None:
+    def aggregate(
+        self, metric: str, k: int, among: _Bools | None = None, *, padded: bool = False
+    ) -> Aggregate | None:
         """The mean of a per-query metric, or the value of `recall_pooled`.
 
         The sum is rounded once (`math.fsum`), so the order of queries cannot change a bit.
@@ -114,6 +116,8 @@ class ScoredMatrix:
             metric: A key of `memruler.metrics.names.METRICS`.
             k: A cut-off that was scored.
             among: [Q] mask of a slice; all queries when None.
+            padded: Count every query with gold, a list shorter than `k` filled up with misses:
+                the convention of trec_eval, under which silence cannot pay.
 
         Returns:
             None when no query of the slice counts at `k`: there is then no number.
@@ -126,7 +130,8 @@ class ScoredMatrix:
             among = np.ones(len(self.gold), dtype=np.bool_)
         elif among.dtype != np.bool_ or among.shape != self.gold.shape:
             raise ValueError("a slice is a boolean mask over all queries")
-        rows = self._counted[k] & among
+        # Past the end of its list a query's running totals stand still, as if misses followed.
+        rows = (self.gold >= 1 if padded else self._counted[k]) & among
         counted = int(rows.sum())
         if metric == "recall_pooled":
             total, weight = float(self._found[k][rows].sum()), int(self.gold[rows].sum())

@@ -24,17 +24,22 @@ SCHEMA_VERSION = 1
 
 
 class Determinism(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether two fresh stores gave the same rankings: measured, never declared.
+    """Whether fresh stores gave the same rankings again: measured, never declared.
 
     Attributes:
-        instance: Key of the instance that was replayed a second time.
-        queries: How many of its queries were compared.
+        instances: How many instances were replayed a second time.
+        queries: How many queries were asked a second time, one by one.
         identical: How many of those had the same hits in the same order with the same scores.
+        of: Queries of the whole run.
+        other_process: Whether that was another process with another hash seed, which tells more
+            than the same one: order by hash, identity or leftover state shows only there.
     """
 
-    instance: str
+    instances: int
     queries: int
     identical: int
+    of: int
+    other_process: bool
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,6 +70,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         degraded: Why the results must not be trusted; empty when they may be.
         determinism: None while not measured.
         lineage_exported: Whether the system told everything it stored and lost.
+        tables: Name of a sealed table to the SHA-256 of its file, so that no other run's table
+            can take its place.
     """
 
     schema_version: int
@@ -88,6 +95,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     degraded: tuple[str, ...] = ()
     determinism: Determinism | None = None
     lineage_exported: bool = False
+    tables: dict[str, str] = {}
 
 
 class Begin(msgspec.Struct, frozen=True, kw_only=True, tag="begin", tag_field="t"):
@@ -104,6 +112,7 @@ class QueryRecord(msgspec.Struct, frozen=True, kw_only=True, tag="query", tag_fi
         excluded: Reason why the run's population leaves it out or cannot measure it; None if
             it counts.
         time: When it was asked, on the run's timeline.
+        asked: When it is asked by the data set; None when that does not say.
     """
 
     instance: int
@@ -118,6 +127,7 @@ class QueryRecord(msgspec.Struct, frozen=True, kw_only=True, tag="query", tag_fi
     evidence: tuple[Evidence, ...]
     excluded: str | None
     time: datetime | None
+    asked: datetime | None = None
 
 
 class ItemRecord(msgspec.Struct, frozen=True, kw_only=True, tag="item", tag_field="t"):
@@ -149,7 +159,7 @@ class TraceRecord(msgspec.Struct, frozen=True, kw_only=True, tag="trace", tag_fi
         repeat: 0-based re-draw.
         items: Lineage rows of the hits within the instance, best first.
         scores: Their scores as the system gave them; None where it gave none.
-        context_chars: Characters of the text of all hits together.
+        context_chars: Characters of the text of all hits together; None when not known.
         error: One line, when the search failed; then `items` is empty and nothing is scored.
         latency_ms: Wall time of this query (its share where queries were searched in a batch).
     """
@@ -157,7 +167,7 @@ class TraceRecord(msgspec.Struct, frozen=True, kw_only=True, tag="trace", tag_fi
     query: int
     items: tuple[int, ...]
     scores: tuple[float | None, ...]
-    context_chars: int
+    context_chars: int | None
     latency_ms: float
     repeat: int = 0
     error: str | None = None
@@ -171,8 +181,12 @@ class End(msgspec.Struct, frozen=True, kw_only=True, tag="end", tag_field="t"):
         sessions, turns: How many were ingested.
         ingest_ms: Wall time from the first write to settled.
         batched: True when the queries were searched in one batch.
+        exported: Whether the system told its lineage.
         truncated: Texts of which the system's embedder read only the beginning; None when not
             known.
+        ingest_embedded, ingest_cached: Texts that were embedded while writing, and vectors that
+            came from the cache instead; None where memruler does not know the embedder.
+        search_embedded, search_cached: The same while searching.
     """
 
     instance: int
@@ -183,7 +197,12 @@ class End(msgspec.Struct, frozen=True, kw_only=True, tag="end", tag_field="t"):
     turns: int
     ingest_ms: float
     batched: bool
+    exported: bool = False
     truncated: int | None = None
+    ingest_embedded: int | None = None
+    ingest_cached: int | None = None
+    search_embedded: int | None = None
+    search_cached: int | None = None
 
 
 JournalRecord = Begin | QueryRecord | ItemRecord | TraceRecord | End

@@ -28,10 +28,12 @@ class Cutoff(msgspec.Struct, frozen=True, kw_only=True):
         level: What a rank is a rank of.
         k: Depth.
         counted: Queries whose observed list has at least `k` entries; the means are over these.
-        of: Measurable queries of the slice.
+        of: Measurable queries of the slice with gold at this level, failed searches included.
         members: SHA-256 over the counted queries' keys; two means compare only if it is equal.
         attainable: Of `counted`, those with at most `k` gold ids (`recall_all` can be 1 there).
-        values: Metric name without `@k` to mean, in [0, 1].
+        values: Metric name without `@k` to mean over the `counted` queries, in [0, 1].
+        padded: The same over all `of` queries, a list shorter than `k` filled up with misses and
+            a failed search counted as an empty list: the convention of trec_eval.
     """
 
     level: Level
@@ -41,6 +43,7 @@ class Cutoff(msgspec.Struct, frozen=True, kw_only=True):
     members: str
     attainable: int
     values: dict[str, float]
+    padded: dict[str, float]
 
 
 class Omitted(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,7 +55,11 @@ class Omitted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Slice(msgspec.Struct, frozen=True, kw_only=True):
-    """All queries (`name` is `all`: the micro mean) or those of one category."""
+    """All queries (`name` is `all`: the micro mean) or those of one category.
+
+    Attributes:
+        queries: Those that are measured.
+    """
 
     name: str
     queries: int
@@ -94,10 +101,18 @@ class PopulationCounts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HitCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """Hits returned for measured queries, and how many could not be attributed, by level."""
+    """What was returned for measured queries.
+
+    Attributes:
+        total: Hits.
+        unattributed: Level to those that no credit id could be found for.
+        tied: Measured queries of which all hits, two or more, have one and the same score: their
+            order says nothing about relevance.
+    """
 
     total: int
     unattributed: dict[str, int]
+    tied: int
 
 
 class StoreCounts(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,12 +143,15 @@ class ContextSize(msgspec.Struct, frozen=True, kw_only=True):
     """Mean size of what one measured query returned.
 
     Attributes:
-        chars_over_4: Characters divided by 4, the usual rule of thumb.
+        queries: How many queries the means are over.
+        chars_over_4: Characters divided by 4, the usual rule of thumb; None when the system does
+            not tell the text of every hit.
         tokens: Tokens by `tokenizer`; None when it is not installed.
         tokenizer: Name of the tokenizer, or the reason why there is none.
     """
 
-    chars_over_4: float
+    queries: int
+    chars_over_4: float | None
     tokens: float | None
     tokenizer: str
 
@@ -162,6 +180,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         schema_version: Version of this record.
+        tables: Table to the SHA-256 of its file: those that were scored, and `scores` itself.
         target: Which stored forms earn credit.
         population: Who is counted.
         clusters: Instances with at least one measured query.
@@ -171,10 +190,12 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         hits: Attribution.
         store: What was kept and lost.
         context: Size of what came back.
+        without_gold: Level to the measured queries that have no gold at that level.
         errors: Failed searches of measured queries by message; these queries are excluded.
     """
 
     schema_version: int
+    tables: dict[str, str]
     target: str
     population: PopulationCounts
     clusters: int
@@ -184,4 +205,5 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     hits: HitCounts
     store: StoreCounts
     context: ContextSize
+    without_gold: dict[str, int]
     errors: dict[str, int]

@@ -8,7 +8,9 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import msgspec
 
 __all__ = [
+    "CountsEmbedding",
     "CountsTruncated",
+    "EmbedderCounts",
     "EmbedderIdentity",
     "ExportsLineage",
     "Hit",
@@ -23,6 +25,7 @@ __all__ = [
     "SessionInput",
     "SystemIdentity",
     "TurnInput",
+    "Warns",
 ]
 
 ItemStatus = Literal["stored", "refused", "evicted"]
@@ -121,6 +124,8 @@ class EmbedderIdentity(msgspec.Struct, frozen=True, kw_only=True):
         dimension: Length of a vector.
         max_tokens: Texts are truncated to this many tokens; None when not known.
         degraded: True for a stand-in that exists only for tests.
+        code_sha256: Digest of memruler's own source that shapes a vector (tokens, pooling, repair
+            of texts); None in runs made before it was recorded.
     """
 
     kind: str
@@ -131,6 +136,7 @@ class EmbedderIdentity(msgspec.Struct, frozen=True, kw_only=True):
     dimension: int
     max_tokens: int | None
     degraded: bool = False
+    code_sha256: str | None = None
 
 
 class SystemIdentity(msgspec.Struct, frozen=True, kw_only=True):
@@ -202,6 +208,34 @@ class ExportsLineage(Protocol):
 
     def lineage(self) -> Iterable[MemoryItem]:
         """Every item ever offered, in order of ingest, with its state now."""
+
+
+class EmbedderCounts(Protocol):
+    """What an embedder did since it was opened."""
+
+    @property
+    def embedded(self) -> int:
+        """Texts that the model read."""
+
+    @property
+    def from_cache(self) -> int:
+        """Vectors that the cache held."""
+
+
+@runtime_checkable
+class CountsEmbedding(Protocol):
+    """A system of which memruler knows how its vectors came about."""
+
+    def embedder_usage(self) -> EmbedderCounts | None:
+        """Counts since the system was made; None where it uses no embedder that is known."""
+
+
+@runtime_checkable
+class Warns(Protocol):
+    """A system with something to say that must stand beside its results."""
+
+    def warnings(self) -> Sequence[str]:
+        """One sentence each; empty when all is well."""
 
 
 @runtime_checkable

@@ -41,7 +41,9 @@ class TextForm(msgspec.Struct, frozen=True, kw_only=True):
     captions: bool = False
 
     def turn(self, turn: Turn) -> str:
-        """The text of one turn, without a date."""
+        """The text of one turn, without a date; a blank turn stays blank, whoever spoke it."""
+        if not turn.text.strip() and not (self.captions and turn.caption):
+            return turn.text
         text = f"{turn.speaker}: {turn.text}" if self.speaker else turn.text
         return f"{text} [image: {turn.caption}]" if self.captions and turn.caption else text
 
@@ -87,9 +89,10 @@ def _units(
         yield unit, TurnRef(session.position, -1)
         return
     for turn in session.turns:
+        text = form.turn(turn)
         unit = TurnInput(
             key=f"{key}.t{turn.position:04d}",
-            text=prefix + form.turn(turn),
+            text=prefix + text if text.strip() else text,
             speaker=turn.speaker,
             time=time,
             tags=turn.tags,

@@ -10,8 +10,10 @@ from memruler.errors import MemrulerError, SystemUnderTestError
 from memruler.model.corpus import Instance, Query
 from memruler.model.run import ItemRecord, TraceRecord
 from memruler.model.system import (
+    CountsEmbedding,
     CountsTruncated,
     ExportsLineage,
+    Hit,
     Memory,
     MemorySystem,
     Namespace,
@@ -24,10 +26,23 @@ from memruler.replay.lineage import LineageBook
 from memruler.replay.settings import RunSettings
 from memruler.replay.timeline import InstanceClock
 
-__all__ = ["InstanceResult", "Tick", "replay_instance"]
+__all__ = ["EmbedderUse", "InstanceResult", "Tick", "replay_instance"]
 
 Tick = Callable[[str, int, int], None]
 """Called with what is going on, how many are done, and of how many."""
+
+
+class EmbedderUse(msgspec.Struct, frozen=True, kw_only=True):
+    """How many texts were embedded, and how many vectors came from the cache; None: not known."""
+
+    embedded: int | None = None
+    cached: int | None = None
+
+    def since(self, before: "EmbedderUse") -> "EmbedderUse":
+        """What was added since an earlier count."""
+        pairs = ((self.embedded, before.embedded), (self.cached, before.cached))
+        done, cached = (None if now is None or then is None else now - then for now, then in pairs)
+        return EmbedderUse(embedded=done, cached=cached)
 
 
 class InstanceResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,6 +56,7 @@ class InstanceResult(msgspec.Struct, frozen=True, kw_only=True):
         batched: Whether the queries were searched in one go.
         exported: Whether the system told its lineage.
         truncated: Texts that were cut before they were embedded; None when not known.
+        ingest_use, search_use: What was embedded while writing and while searching.
     """
 
     items: tuple[ItemRecord, ...]
@@ -51,6 +67,8 @@ class InstanceResult(msgspec.Struct, frozen=True, kw_only=True):
     batched: bool
     exported: bool
     truncated: int | None
+    ingest_use: EmbedderUse
+    search_use: EmbedderUse
 
 
 class _Answer(msgspec.Struct):
@@ -92,6 +110,24 @@ def _finite(score: float | None) -> float | None:
     return score if score is not None and math.isfinite(score) else None
 
 
+def _use(system: MemorySystem) -> EmbedderUse:
+    usage = system.embedder_usage() if isinstance(system, CountsEmbedding) else None
+    if usage is None:
+        return EmbedderUse()
+    return EmbedderUse(embedded=usage.embedded, cached=usage.from_cache)
+
+
+def _chars(hits: Sequence[Hit], rows: Sequence[int], book: LineageBook) -> int | None:
+    """Characters of all hits together; None when the text of one is not known."""
+    total = 0
+    for hit, row in zip(hits, rows, strict=True):
+        chars = book.chars(row) if hit.text is None else len(hit.text)
+        if chars is None:
+            return None
+        total += chars
+    return total
+
+
 def _trace(query: Query, answer: _Answer, limit: int, book: LineageBook) -> TraceRecord:
     hits = answer.ranking.hits
     if len(hits) > limit:
@@ -105,10 +141,7 @@ def _trace(query: Query, answer: _Answer, limit: int, book: LineageBook) -> Trac
         query=query.position,
         items=rows,
         scores=tuple([_finite(hit.score) for hit in hits]),
-        context_chars=sum(
-            book.chars(row) if hit.text is None else len(hit.text)
-            for row, hit in zip(rows, hits, strict=True)
-        ),
+        context_chars=_chars(hits, rows, book),
         latency_ms=answer.latency_ms,
         error=answer.error,
     )
@@ -142,6 +175,7 @@ def replay_instance(
     """
     inputs = instance_inputs(instance, clock, settings.text, settings.granularity)
     memory = system.open(namespace)
+    before = _use(system)
     try:
         start = perf_counter()
         for done, session in enumerate(inputs.sessions, 1):
@@ -149,9 +183,11 @@ def replay_instance(
             tick("ingest", done, len(inputs.sessions))
         memory.settle()
         ingest_ms = (perf_counter() - start) * 1000
+        written = _use(system)
         truncated = memory.truncated() if isinstance(memory, CountsTruncated) else None
         requests = [SearchRequest(text=q.text, k=settings.limit, at=clock.at) for q in queries]
         answers, batched = _search_all(memory, requests, settings.one_by_one, tick)
+        searched = _use(system)
         exported = memory.lineage() if isinstance(memory, ExportsLineage) else ()
         book = LineageBook(inputs.positions, exported)
         traces = tuple(
@@ -173,4 +209,6 @@ def replay_instance(
         batched=batched,
         exported=isinstance(memory, ExportsLineage),
         truncated=truncated,
+        ingest_use=written.since(before),
+        search_use=searched.since(written),
     )

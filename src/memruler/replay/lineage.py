@@ -32,6 +32,8 @@ class LineageBook:
     def __init__(self, positions: Mapping[str, TurnRef], exported: Iterable[MemoryItem]) -> None:
         self._positions = positions
         self._rows: dict[str, int] = {}
+        # Rows known only from hits, with the sources that the first hit gave.
+        self._seen: dict[int, tuple[str, ...] | None] = {}
         self.records: list[ItemRecord] = []
         for item in exported:
             if item.id in self._rows:
@@ -53,7 +55,9 @@ class LineageBook:
         """The lineage row of a hit's item."""
         known = self._rows.get(hit.item)
         if known is not None:
+            self._require_same_origin(known, hit)
             return known
+        self._seen[len(self.records)] = hit.sources
         return self._add(
             hit.sources or (),
             id=hit.item,
@@ -63,10 +67,18 @@ class LineageBook:
             text=hit.text,
         )
 
-    def chars(self, row: int) -> int:
-        """Characters of an item's text; 0 when the text is not known."""
+    def _require_same_origin(self, row: int, hit: Hit) -> None:
+        if self._seen.get(row, hit.sources) != hit.sources:
+            raise SystemUnderTestError(
+                "the system returned one item id with two different origins",
+                where=hit.item,
+                hint="an id must name one stored item",
+            )
+
+    def chars(self, row: int) -> int | None:
+        """Characters of an item's text; None when the text is not known."""
         text = self.records[row].text
-        return len(text) if text is not None else 0
+        return None if text is None else len(text)
 
     def _add(self, sources: Sequence[str], **known: Any) -> int:
         known_keys = all(key in self._positions for key in sources)

@@ -6,6 +6,7 @@ from typing import Any
 from memruler.model.run import Determinism
 from memruler.model.system import SystemIdentity
 from memruler.replay.settings import RunSettings
+from memruler.replay.tally import Tally
 
 __all__ = ["decay_sentence", "run_notes", "run_warnings"]
 
@@ -29,8 +30,15 @@ def decay_sentence(
     if span is None:
         return "decay is on but nothing is dated: its factor is 1"
     rate = float(settings["decay_rate"])
-    low = math.exp(-rate * span[1])
+    floor, cap = float(settings.get("decay_floor", 0)), float(settings.get("decay_cap", 1))
+    low = min(max(math.exp(-rate * span[1]), floor), cap)
     sentence = f"decay exp(-{rate:g} x days): factor {low:.3g} across the longest span"
+    if floor > 0 or cap != 1:
+        sentence += f", clamped to {floor:g}..{cap:g}"
+    if settings.get("decay_tags"):
+        sentence += "; items with these tags decay by their own rate: " + ", ".join(
+            sorted(settings["decay_tags"])
+        )
     if timeline == "literal":
         sentence += ", on top of the days that have passed since"
     return sentence
@@ -44,13 +52,28 @@ def run_notes(
     return () if decay is None else (decay,)
 
 
-def run_warnings(determinism: Determinism) -> tuple[str, ...]:
-    """What puts the numbers of a run in doubt."""
-    different = determinism.queries - determinism.identical
-    if not different:
-        return ()
-    sentence = (
-        f"not deterministic: {different} of {determinism.queries} queries ranked differently "
-        "in a second fresh store; a single run is one draw"
-    )
-    return (sentence,)
+def run_warnings(
+    tally: Tally, determinism: Determinism | None, doubt: str | None
+) -> tuple[str, ...]:
+    """What puts the numbers of a run in doubt.
+
+    Args:
+        tally: What was counted.
+        determinism: As measured; None when that failed.
+        doubt: Why it failed.
+    """
+    found: list[str] = []
+    if determinism is None:
+        found.append(f"determinism could not be measured: {doubt}")
+    elif determinism.identical < determinism.queries:
+        different = determinism.queries - determinism.identical
+        found.append(
+            f"not deterministic: {different} of {determinism.queries} queries ranked differently "
+            "in a second fresh store; a single run is one draw"
+        )
+    if tally.failed:
+        found.append(
+            f"{tally.failed} of {tally.searched} searches failed: they are in no mean, and misses "
+            "in the means over all queries"
+        )
+    return tuple(found)

@@ -1,6 +1,6 @@
 """From what a person typed to everything that a run needs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,38 @@ from memruler.replay.inputs import TextForm
 from memruler.replay.settings import RunSettings
 from memruler.systems.registry import open_system
 
-__all__ = ["Plan", "choose_population", "parse_assignments", "parse_text_form", "plan_run"]
+__all__ = [
+    "Plan",
+    "PlanSpec",
+    "choose_population",
+    "parse_assignments",
+    "parse_text_form",
+    "plan_run",
+]
 
 _TEXT = "text."
+
+
+class PlanSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person typed, enough to open the same plan in another process.
+
+    Attributes:
+        corpus: Registry name of the corpus.
+        path: Its file, where it is not a cached or bundled one.
+        system: `builtin:...`, a plug-in's name, or `file.py:Class`.
+        assignments: `key=value` words: `text.*` for the text form, the rest for the system.
+        population: Name of the population; None for the corpus's default.
+        settings: Fields of `RunSettings` by name (timeline, limit, ...).
+        typed: Names of those of `settings`, and `system`, that the person gave.
+    """
+
+    corpus: str
+    path: str | None = None
+    system: str = "builtin:lexical"
+    assignments: tuple[str, ...] = ()
+    population: str | None = None
+    settings: dict[str, Any] = {}
+    typed: tuple[str, ...] = ()
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,6 +55,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         chosen: Settings that the person set, by dotted key.
         defaulted: Settings left at their default, by dotted key.
+        spec: What it was made from; None for one made of live objects.
     """
 
     corpus: Corpus
@@ -33,6 +63,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     settings: RunSettings
     chosen: dict[str, Any]
     defaulted: dict[str, Any]
+    spec: PlanSpec | None = None
 
 
 def parse_assignments(assignments: Sequence[str]) -> dict[str, str]:
@@ -90,63 +121,43 @@ def choose_population(info: CorpusInfo, name: str | None) -> Population:
     )
 
 
-def plan_run(
-    corpus_name: str,
-    path: Path | None,
-    system_name: str,
-    *,
-    assignments: Sequence[str] = (),
-    population: str | None = None,
-    settings: Mapping[str, Any],
-) -> Plan:
+def plan_run(spec: PlanSpec) -> Plan:
     """Open the corpus and the system and settle every setting.
-
-    Args:
-        corpus_name: Registry name of the corpus.
-        path: Its file, where it is not a cached or bundled one.
-        system_name: `builtin:...`, a plug-in's name, or `file.py:Class`.
-        assignments: `key=value` words: `text.*` for the text form, the rest for the system.
-        population: Name of the population; None for the corpus's default.
-        settings: Fields of `RunSettings` in force by name (timeline, limit, ...).
 
     Raises:
         UsageError: A name or value is unknown.
         CorpusError: The corpus cannot be opened.
         InstrumentError: A part that the system needs (an embedder) cannot be loaded.
     """
-    given = parse_assignments(assignments)
+    given = parse_assignments(spec.assignments)
     form = {k.removeprefix(_TEXT): v for k, v in given.items() if k.startswith(_TEXT)}
     own = {k: v for k, v in given.items() if not k.startswith(_TEXT)}
     text = parse_text_form(form)
-    corpus = open_corpus(corpus_name, path)
-    chosen_population = choose_population(corpus.info, population)
-    opened = open_system(system_name, own)
-    run = RunSettings(population=chosen_population, text=text, **settings)
-    chosen, defaulted = _sides(run, form, population)
+    corpus = open_corpus(spec.corpus, None if spec.path is None else Path(spec.path))
+    population = choose_population(corpus.info, spec.population)
+    opened = open_system(spec.system, own)
+    run = RunSettings(population=population, text=text, **spec.settings)
+    sides: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
+    for key, value, typed in _settings(run, spec, form):
+        sides[0 if typed else 1][key] = value
     return Plan(
         corpus=corpus,
         system=opened.system,
         settings=run,
-        chosen={"system": system_name, **chosen, **opened.chosen},
-        defaulted={**defaulted, **opened.defaulted},
+        chosen={**sides[0], **opened.chosen},
+        defaulted={**sides[1], **opened.defaulted},
+        spec=spec,
     )
 
 
-def _sides(
-    run: RunSettings, form: Mapping[str, str], population: str | None
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The run's own settings, those that differ from their default apart from the others."""
-    defaults = RunSettings(population=run.population)
-    chosen: dict[str, Any] = {}
-    defaulted: dict[str, Any] = {}
+def _settings(
+    run: RunSettings, spec: PlanSpec, form: Mapping[str, str]
+) -> Iterator[tuple[str, Any, bool]]:
+    """The run's own settings: dotted key, value in force, and whether the person gave it."""
+    yield "system", spec.system, "system" in spec.typed
+    yield "population", run.population.name, spec.population is not None
+    for field in TextForm.__struct_fields__:
+        yield _TEXT + field, getattr(run.text, field), field in form
     for name in RunSettings.__struct_fields__:
-        value = getattr(run, name)
-        if name == "population":
-            (chosen if population else defaulted)[name] = value.name
-        elif name == "text":
-            for field in TextForm.__struct_fields__:
-                side = chosen if field in form else defaulted
-                side[_TEXT + field] = getattr(value, field)
-        else:
-            (chosen if value != getattr(defaults, name) else defaulted)[name] = value
-    return chosen, defaulted
+        if name not in {"population", "text"}:
+            yield name, getattr(run, name), name in spec.typed

@@ -47,6 +47,7 @@ def write_instance(
                 evidence=query.evidence,
                 excluded=exclusion(query, instance, population),
                 time=at,
+                asked=query.time,
             )
         )
     for item in result.items:
@@ -63,7 +64,12 @@ def write_instance(
             turns=result.turns,
             ingest_ms=result.ingest_ms,
             batched=result.batched,
+            exported=result.exported,
             truncated=result.truncated,
+            ingest_embedded=result.ingest_use.embedded,
+            ingest_cached=result.ingest_use.cached,
+            search_embedded=result.search_use.embedded,
+            search_cached=result.search_use.cached,
         )
     )
     journal.commit()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from memruler.corpora.populations import is_member
 from memruler.errors import SystemUnderTestError
 from memruler.model.corpus import Instance, Population, Query
-from memruler.replay.instance import InstanceResult
+from memruler.model.run import TraceRecord
 from memruler.replay.timeline import span_days
 
 __all__ = ["Tally"]
@@ -14,8 +14,8 @@ __all__ = ["Tally"]
 _FAILED_SHARE, _FAILED_LEAST = 0.05, 5
 """A run stops once so many searches, and at least this share of all, have failed."""
 
-_PROBED = 10
-"""Determinism is measured on the smallest of the first so many instances."""
+_PROBED, _PROBED_QUERIES = 20, 20
+"""Determinism is measured on at least so many queries, of some of the first so many instances."""
 
 
 class Tally:
@@ -26,14 +26,15 @@ class Tally:
 
     Attributes:
         counts: Instances, sessions with turns, turns, queries and members seen.
+        searched, failed: Searches, and those that ended in an error.
     """
 
     def __init__(self, population: Population) -> None:
         self._population = population
         self._members = hashlib.sha256()
-        self._sizes: dict[int, int] = {}
+        self._sizes: dict[int, tuple[int, int]] = {}
         self._spans: list[float] = []
-        self._searched = self._failed = 0
+        self.searched = self.failed = 0
         self.counts = dict.fromkeys(("instances", "sessions", "turns", "queries", "members"), 0)
 
     def see(self, instance: Instance, queries: Sequence[Query]) -> None:
@@ -51,7 +52,7 @@ class Tally:
         }.items():
             self.counts[key] += number
         if instance.position < _PROBED:
-            self._sizes[instance.position] = turns
+            self._sizes[instance.position] = (turns, len(queries))
         span = span_days(instance)
         if span is not None:
             self._spans.append(span)
@@ -61,28 +62,40 @@ class Tally:
         """SHA-256 over the members of the population that were seen."""
         return self._members.hexdigest()
 
-    @property
-    def smallest(self) -> int:
-        """Position of the instance with the fewest turns among the first ones."""
-        return min(self._sizes, key=self._sizes.__getitem__)
+    def probed(self) -> tuple[int, ...]:
+        """Positions of the instances that determinism is measured on, ascending.
+
+        The smallest of the first ones, as many as it takes for enough queries.
+        """
+        chosen: list[int] = []
+        queries = 0
+        for position, size in sorted(self._sizes.items(), key=lambda entry: entry[1]):
+            if queries < _PROBED_QUERIES:
+                chosen.append(position)
+                queries += size[1]
+        return tuple(sorted(chosen))
 
     @property
     def span_days(self) -> tuple[float, float] | None:
         """The shortest and the longest span of an instance."""
         return (min(self._spans), max(self._spans)) if self._spans else None
 
-    def see_errors(self, instance: Instance, result: InstanceResult) -> None:
+    def see_errors(self, instance: str, traces: Sequence[TraceRecord]) -> None:
         """Stop a run whose failures are no longer exceptions.
+
+        Args:
+            instance: Key of the instance.
+            traces: Its searches, done now or before.
 
         Raises:
             SystemUnderTestError: Too many searches failed.
         """
-        failed = [trace.error for trace in result.traces if trace.error is not None]
-        self._searched += len(result.traces)
-        self._failed += len(failed)
-        if failed and self._failed >= max(_FAILED_LEAST, _FAILED_SHARE * self._searched):
+        failed = [trace.error for trace in traces if trace.error is not None]
+        self.searched += len(traces)
+        self.failed += len(failed)
+        if failed and self.failed >= max(_FAILED_LEAST, _FAILED_SHARE * self.searched):
             raise SystemUnderTestError(
-                f"{self._failed} of {self._searched} searches failed, one with: {failed[0]}",
-                where=f"instance {instance.key}",
+                f"{self.failed} of {self.searched} searches failed, one with: {failed[0]}",
+                where=f"instance {instance}",
                 hint="mend the system, then repeat the command to resume",
             )

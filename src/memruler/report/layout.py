@@ -23,6 +23,9 @@ __all__ = [
 WIDTH = 80
 """Columns that every page fits into; a wider terminal gets no wider tables."""
 
+_NARROWEST = 60
+"""Columns below which a table would break inside its numbers; a narrower terminal wraps instead."""
+
 _LONGEST = 2000
 
 
@@ -32,7 +35,7 @@ def stdout_console(*, stderr: bool = False) -> Console:
     Markup and emoji codes are off: what looks like one came from a file.
     """
     found = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
-    found.width = min(found.width, WIDTH)
+    found.width = max(_NARROWEST, min(found.width, WIDTH))
     return found
 
 

@@ -24,6 +24,7 @@ from memruler.report.view import (
     levels_of,
     macro_of,
     metrics_of,
+    moved_headline,
     slice_rows,
 )
 
@@ -38,6 +39,7 @@ def markdown_run(document: ReportDocument) -> str:
         s=document.summary,
         t=document.timing,
         headline=headline_of(document.summary),
+        moved=moved_headline(document.summary),
     )
 
 

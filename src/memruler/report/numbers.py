@@ -94,13 +94,24 @@ def store(kept: StoreCounts) -> str:
 def hits(found: HitCounts) -> str:
     """Hits of measured queries, and those that could not be attributed."""
     lost = ", ".join(f"{number} at {level} level" for level, number in found.unattributed.items())
-    return f"{found.total} returned; not attributed: {lost or 'none'}"
+    tied = (
+        f"; all hits of {found.tied} queries have one and the same score, so that their order "
+        "says nothing"
+        if found.tied
+        else ""
+    )
+    return f"{found.total} returned; not attributed: {lost or 'none'}{tied}"
 
 
 def context(size: ContextSize) -> str:
     """Mean size of what one query returned, each way of counting by its name."""
     tokens = "no token count" if size.tokens is None else f"{size.tokens:.1f} tokens"
-    return f"{size.chars_over_4:.1f} characters/4 a query; {tokens} ({size.tokenizer})"
+    chars = (
+        "characters not known"
+        if size.chars_over_4 is None
+        else f"{size.chars_over_4:.1f} characters/4"
+    )
+    return f"{chars}, {tokens} a query ({size.tokenizer}), over {size.queries} queries"
 
 
 def latency(timing: Timing) -> str:
@@ -131,9 +142,11 @@ def determinism(measured: Determinism | None) -> str:
     """Whether a second fresh store gave the same rankings."""
     if measured is None:
         return "not measured"
+    where = "another process" if measured.other_process else "the same process"
     return (
-        f"{measured.identical} of {measured.queries} queries ranked identically in a second "
-        f"fresh store (instance {measured.instance})"
+        f"{measured.identical} of {measured.queries} queries ranked identically again, in fresh "
+        f"stores and {where} ({measured.instances} of the instances; the run has "
+        f"{measured.of} queries)"
     )
 
 

@@ -79,8 +79,8 @@ def _headline(comparison: Comparison, console: Console) -> None:
         [
             ("queries", moves),
             *_floor(comparison),
-            ("base", comparison.base.stem),
-            ("candidate", comparison.candidate.stem),
+            ("base", comparison.base.name),
+            ("candidate", comparison.candidate.name),
             *(("changed", shown(difference)) for difference in comparison.changed),
         ],
     )

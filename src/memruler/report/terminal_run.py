@@ -11,7 +11,7 @@ from memruler.model.summary import Level, Summary
 from memruler.report import numbers
 from memruler.report.document import ReportDocument
 from memruler.report.layout import banner, column_head, facts, heading, numeric_table
-from memruler.report.view import PER_QUERY, ceilings, floors, headline_of, levels_of
+from memruler.report.view import PER_QUERY, ceilings, floors, headline_of, levels_of, moved_headline
 
 __all__ = ["render_run"]
 
@@ -29,7 +29,7 @@ def render_run(document: ReportDocument, folder: Path, console: Console) -> None
         banner(console, "DEGRADED: do not trust these numbers", manifest.degraded)
     console.print(_headline(summary))
     for level in levels_of(summary.slices[0].cutoffs):
-        heading(console, f"{level} level (n/N: queries whose list reaches k, of all measured)")
+        heading(console, f"{level} level (n/N: queries whose list reaches k, of all)")
         _level(console, summary, level)
     console.print()
     facts(console, _facts(document, folder))
@@ -42,10 +42,16 @@ def _headline(summary: Summary) -> Text:
     name, row = head
     line = Text(f"{name} {numbers.mean(row.values['recall_all'])}", style="bold")
     line.append(
-        f"  {row.level} level, over {row.counted} of {row.of} measured queries\n"
+        f"  {row.level} level, over {row.counted} of {row.of} measurable queries\n"
         f"in {summary.clusters} clusters; population {printable(summary.population.name)}",
         style="not bold",
     )
+    if row.counted < row.of:
+        line.append(
+            f"\n{name} {numbers.mean(row.padded['recall_all'])}  over all {row.of}, "
+            "missing ranks counted as misses",
+            style="bold",
+        )
     return line
 
 
@@ -68,8 +74,12 @@ def _facts(document: ReportDocument, folder: Path) -> Iterator[tuple[str, str]]:
     yield "system", f"{system['name']} {system['version']} (digest {system['digest'][:12]})"
     yield "population", numbers.population(summary.population, summary.clusters)
     yield "not measured", numbers.counts(summary.population.excluded)
+    for level, number in summary.without_gold.items():
+        yield "no gold", f"{number} measured queries have none at the {level} level"
     for message, number in summary.errors.items():
         yield "failed", f"{number} searches: {message}"
+    if moved := moved_headline(summary):
+        yield "headline", moved
     for gone in summary.omitted:
         depth = "" if gone.k is None else f" k={gone.k}"
         yield "left out", f"{gone.level} level{depth}: {gone.reason}"
@@ -94,5 +104,5 @@ def _bounds(summary: Summary) -> Iterator[tuple[str, str]]:
             yield "ceiling", f"recall_all at the {level} level is at most {numbers.by_depth(high)}"
     for level in levels:
         if low := floors(summary, level):
-            what = f"recall_all at the {level} level, shorter lists counted as misses"
-            yield "floor", f"{what}: {numbers.by_depth(low)}"
+            what = f"recall_all at the {level} level over all, missing ranks counted as misses"
+            yield "padded", f"{what}: {numbers.by_depth(low)}"

@@ -19,6 +19,7 @@ __all__ = [
     "levels_of",
     "macro_of",
     "metrics_of",
+    "moved_headline",
     "slice_rows",
 ]
 
@@ -33,6 +34,19 @@ def headline_of(summary: Summary) -> tuple[str, Cutoff] | None:
         return None
     row = rows[headline_cell(list(rows))]
     return f"{HEADLINE}@{row.k}", row
+
+
+def moved_headline(summary: Summary) -> str | None:
+    """Why the headline is not the usual one; None where it is, or where there is none."""
+    head = headline_of(summary)
+    usual = ("session", 5)
+    if head is None or (head[1].level, head[1].k) == usual:
+        return None
+    return (
+        f"{HEADLINE}@{usual[1]} at the {usual[0]} level is not there (not asked for, or no list "
+        f"is that long), so {head[0]} at the {head[1].level} level leads; do not hold it against "
+        "the headline of another run"
+    )
 
 
 def levels_of(rows: Iterable[Cutoff | Delta]) -> list[Level]:
@@ -72,12 +86,12 @@ def ceilings(summary: Summary, level: Level) -> dict[int, float]:
 
 
 def floors(summary: Summary, level: Level) -> dict[int, float]:
-    """Depth to `recall_all` with a list shorter than k counted as a miss, where there are such.
+    """Depth to `recall_all` over padded lists, where a query's list is shorter than k.
 
     Silence must not pay: a memory that returns few hits leaves hard queries out of its own mean.
     """
     return {
-        row.k: row.values[HEADLINE] * row.counted / row.of
+        row.k: row.padded[HEADLINE]
         for row in summary.slices[0].cutoffs
         if row.level == level and row.counted < row.of
     }

@@ -28,10 +28,12 @@ def context_size(folder: RunFolder, run: RunArrays, measured: NDArray[np.bool_])
         measured: Which queries count [Q]; at least one.
     """
     queries = int(measured.sum())
-    chars = int(run.context_chars[measured].sum())
+    chars = run.context_chars[measured]
+    known = bool((chars >= 0).all())
     tokens, name = _tokens(folder, run, measured)
     return ContextSize(
-        chars_over_4=chars / _CHARS_PER_TOKEN / queries,
+        queries=queries,
+        chars_over_4=int(chars.sum()) / _CHARS_PER_TOKEN / queries if known else None,
         tokens=None if tokens is None else tokens / queries,
         tokenizer=name,
     )

@@ -23,9 +23,11 @@ class LevelScores(msgspec.Struct, frozen=True, kw_only=True):
         level: What a rank is a rank of.
         excluded: Reason why a query has no value at this level, or None [Q].
         observed: Entries of each ranked list [Q].
-        gold: Gold ids of each query, 0 where it is excluded [Q].
+        gold: Gold ids of each query; 0 where it is excluded for another reason than a failed
+            search, which keeps its place in the padded means [Q].
         matrix: The metrics.
-        unattributed: Hits without a credit id, of queries that count.
+        without_gold: Queries that the population measures but that have no gold here.
+        unattributed: Hits without a credit id, of queries that the population measures.
     """
 
     level: Level
@@ -33,6 +35,7 @@ class LevelScores(msgspec.Struct, frozen=True, kw_only=True):
     observed: NDArray[np.int64]
     gold: NDArray[np.int64]
     matrix: ScoredMatrix
+    without_gold: int
     unattributed: int
 
 
@@ -64,10 +67,10 @@ def score_level(run: RunArrays, level: Level, cutoffs: tuple[int, ...]) -> Level
         cutoffs: Ascending, distinct, at least 1.
     """
     excluded = exclusions(run)
-    gold = run.gold[level]
-    excluded[counted(excluded) & (gold.lengths() == 0)] = f"no_{level}_gold"
-    counts = counted(excluded)
-    gold = _keep(gold, counts)
+    measured = counted(excluded)
+    without = measured & (run.gold[level].lengths() == 0)
+    excluded[without] = f"no_{level}_gold"
+    gold = _keep(run.gold[level], counted(run.excluded))
     # One entry more: the row -1 of the hit matrix is padding.
     by_row = np.append(run.items.codes[level], PADDING)
     hits = by_row[run.hits]
@@ -81,5 +84,6 @@ def score_level(run: RunArrays, level: Level, cutoffs: tuple[int, ...]) -> Level
         observed=observed,
         gold=gold.lengths(),
         matrix=matrix,
-        unattributed=int((hits[counts] == UNATTRIBUTED).sum()),
+        without_gold=int(without.sum()),
+        unattributed=int((hits[measured] == UNATTRIBUTED).sum()),
     )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from memruler.errors import FormatError
 from memruler.model.run import Manifest
 from memruler.model.summary import Level
+from memruler.store.binding import require_own_tables
 from memruler.store.folder import RunFolder
 from memruler.store.tables import batches, read_table
 from memruler.targets.attribution import ItemSources, item_codes, turn_codes
@@ -57,7 +58,8 @@ class RunArrays(msgspec.Struct, frozen=True, kw_only=True):
         gold: Level to the gold codes of each query.
         hits: Global lineage rows of the hits by rank [Q, L]; -1 is padding.
         error: Message of a failed search, or None [Q].
-        context_chars: Characters returned [Q].
+        context_chars: Characters returned; -1 when not known [Q].
+        tied: Whether all hits, two or more, have one and the same score [Q].
         items: What was stored.
     """
 
@@ -71,6 +73,7 @@ class RunArrays(msgspec.Struct, frozen=True, kw_only=True):
     hits: NDArray[np.int64]
     error: NDArray[np.object_]
     context_chars: NDArray[np.int64]
+    tied: NDArray[np.bool_]
     items: Items
 
 
@@ -78,8 +81,8 @@ def _combined(table: pa.Table, name: str) -> Any:
     return table.column(name).combine_chunks()
 
 
-def _ints(table: pa.Table, name: str) -> NDArray[np.int64]:
-    return np.asarray(_combined(table, name).to_numpy(zero_copy_only=False), dtype=np.int64)
+def _ints(table: pa.Table, name: str, absent: int = 0) -> NDArray[np.int64]:
+    return np.asarray(_combined(table, name).fill_null(absent), dtype=np.int64)
 
 
 def _words(table: pa.Table, name: str) -> NDArray[np.object_]:
@@ -168,6 +171,38 @@ def _hit_matrix(trace: pa.Table, row_of: dict[tuple[int, int], int]) -> NDArray[
     return matrix
 
 
+def _require_own_items(
+    folder: RunFolder, hits: NDArray[np.int64], items: Items, instance: NDArray[np.int64]
+) -> None:
+    """Every hit is an item of its own query's instance."""
+    there = hits != -1
+    inside = (hits >= 0) & (hits < len(items.instance))
+    owner = items.instance[np.where(inside, hits, 0)] if len(items.instance) else hits
+    if np.any(there & ~(inside & (owner == instance[:, None]))):
+        raise FormatError(
+            "the trace names an item that its instance does not have",
+            where=folder.path,
+            hint="measure it anew",
+        )
+
+
+def _tied(trace: pa.Table) -> NDArray[np.bool_]:
+    """Per ranking, whether two or more hits all have one score; an absent score ties nothing."""
+    lists = _combined(trace, "scores")
+    offsets = _offsets(lists)
+    # One entry more, so that the end of the last list is a place too.
+    flat = np.append(np.asarray(pc.list_flatten(lists).fill_null(np.nan), np.float64), np.nan)
+    long = np.flatnonzero(np.diff(offsets) > 1)
+    tied = np.zeros(len(offsets) - 1, dtype=np.bool_)
+    if len(long):
+        # Start and end of each list; the pieces between an end and the next start are dropped.
+        edges = np.stack([offsets[long], offsets[long + 1]], axis=1).ravel()
+        low = np.minimum.reduceat(flat, edges)[::2]
+        high = np.maximum.reduceat(flat, edges)[::2]
+        tied[long] = low == high
+    return tied
+
+
 def load(folder: RunFolder, target: str) -> RunArrays:
     """Read everything that scoring needs; texts stay on disk.
 
@@ -181,9 +216,10 @@ def load(folder: RunFolder, target: str) -> RunArrays:
     manifest = folder.manifest()
     if manifest is None:
         raise FormatError("no manifest in the run folder", where=folder.path)
+    require_own_tables(folder, manifest, ("queries", "lineage", "trace"))
     columns = ["instance", "query", "category", "excluded", "evidence"]
     queries = read_table(folder, "queries", columns=columns)
-    columns = ["instance", "query", "repeat", "items", "context_chars", "error"]
+    columns = ["instance", "query", "repeat", "items", "scores", "context_chars", "error"]
     trace = read_table(folder, "trace", columns=columns)
     trace = trace.filter(pc.equal(trace.column("repeat"), pa.scalar(0, pa.int16())))
     instance, query = _ints(queries, "instance"), _ints(queries, "query")
@@ -202,7 +238,11 @@ def load(folder: RunFolder, target: str) -> RunArrays:
     error = np.full(len(keys), None, dtype=object)
     error[order] = _words(trace, "error")
     chars = np.zeros(len(keys), dtype=np.int64)
-    chars[order] = _ints(trace, "context_chars")
+    chars[order] = _ints(trace, "context_chars", absent=-1)
+    tied = np.zeros(len(keys), dtype=np.bool_)
+    tied[order] = _tied(trace)
+    items, hits = _items(folder, target), _hit_matrix(trace, row_of)
+    _require_own_items(folder, hits, items, instance)
     reading = _reading(queries, manifest.fingerprint["population"]["rule"])
     turns, places = _turns(pc.struct_field(reading, "turns"))
     return RunArrays(
@@ -216,8 +256,9 @@ def load(folder: RunFolder, target: str) -> RunArrays:
             "session": _csr(pc.struct_field(reading, "sessions")),
             "turn": Csr(turn_codes(turns.flat, places), turns.offsets),
         },
-        hits=_hit_matrix(trace, row_of),
+        hits=hits,
         error=error,
         context_chars=chars,
-        items=_items(folder, target),
+        tied=tied,
+        items=items,
     )

@@ -18,6 +18,7 @@ from memruler.scoring.levels import LevelScores, counted, exclusions, score_leve
 from memruler.scoring.load import RunArrays, load
 from memruler.scoring.losses import store_counts
 from memruler.scoring.summarise import summarise
+from memruler.store.binding import file_sha256
 from memruler.store.folder import RunFolder
 from memruler.store.tables import write_table
 
@@ -65,22 +66,27 @@ def score(folder: RunFolder, cutoffs: tuple[int, ...]) -> Summary:
     turnless = run.manifest.fingerprint["ingest"]["granularity"] == "session"
     names: tuple[Level, ...] = ("session",) if turnless else ("session", "turn")
     levels = [score_level(run, level, cutoffs) for level in names]
-    if not counted(levels[0].excluded).any():
-        found, number = np.unique(levels[0].excluded.astype(str), return_counts=True)
+    excluded = exclusions(run)
+    measured = counted(excluded)
+    if not measured.any():
+        found, number = np.unique(excluded.astype(str), return_counts=True)
         raise Refusal(
             [f"{n} queries: {reason}" for reason, n in zip(found, number, strict=True)],
             where=folder.path,
             hint="nothing is left to score; see the reasons",
         )
-    measured = counted(exclusions(run))
+    write_table(folder, "scores", _table(run, levels))
     summary = summarise(
         run,
         levels,
+        tables={
+            **{name: run.manifest.tables[name] for name in ("queries", "lineage", "trace")},
+            "scores": file_sha256(folder, "scores.parquet"),
+        },
         target=_TARGET,
         store=store_counts(folder, run, measured, levels[-1].level),
         context=context_size(folder, run, measured),
         turnless=turnless,
     )
-    write_table(folder, "scores", _table(run, levels))
     folder.write("summary.json", msgspec.json.format(msgspec.json.encode(summary), indent=1))
     return summary

@@ -20,7 +20,7 @@ from memruler.model.summary import (
     StoreCounts,
     Summary,
 )
-from memruler.scoring.levels import SEARCH_FAILED, LevelScores, counted
+from memruler.scoring.levels import SEARCH_FAILED, LevelScores, counted, exclusions
 from memruler.scoring.load import RunArrays
 from memruler.scoring.slices import slice_name
 
@@ -56,6 +56,11 @@ def _cutoffs(
                     members=_members_digest(run, counted),
                     attainable=int((matrix.attainable(k) & among).sum()),
                     values={n: v.value for n, v in values.items() if v is not None},
+                    padded={
+                        name: full.value
+                        for name in METRICS
+                        if (full := matrix.aggregate(name, k, among, padded=True)) is not None
+                    },
                 )
             )
     return tuple(found)
@@ -83,6 +88,13 @@ def _macro(categories: Sequence[Slice]) -> tuple[Macro, ...]:
 def _omitted(levels: Sequence[LevelScores], turnless: bool) -> tuple[Omitted, ...]:
     found: list[Omitted] = []
     for scores in levels:
+        if not (scores.gold > 0).any():
+            found.append(
+                Omitted(
+                    level=scores.level, k=None, reason="no measured query has gold at this level"
+                )
+            )
+            continue
         longest = int(scores.observed[scores.gold > 0].max(initial=0))
         found.extend(
             Omitted(
@@ -117,6 +129,7 @@ def summarise(
     run: RunArrays,
     levels: Sequence[LevelScores],
     *,
+    tables: dict[str, str],
     target: str,
     store: StoreCounts,
     context: ContextSize,
@@ -127,12 +140,14 @@ def summarise(
     Args:
         run: The run.
         levels: Its scores; the session level first.
+        tables: Digests of what was scored and of the scores.
         target: Which stored forms earned credit.
         store: What was kept and lost.
         context: Size of what came back.
         turnless: Whether the run has no turn level at all.
     """
-    measured = counted(levels[0].excluded)
+    excluded = exclusions(run)
+    measured = counted(excluded)
     everyone = np.ones(len(run.query), dtype=bool)
     categories = [
         Slice(
@@ -140,14 +155,15 @@ def summarise(
             queries=int((measured & (run.category == name)).sum()),
             cutoffs=_cutoffs(run, levels, run.category == name),
         )
-        for name in sorted(set(run.category[measured]))
+        for name in sorted(set(run.category[counted(run.excluded)]))
     ]
     whole = Slice(name="all", queries=int(measured.sum()), cutoffs=_cutoffs(run, levels, everyone))
-    failed = Counter(run.error[levels[0].excluded == SEARCH_FAILED].tolist())
+    failed = Counter(run.error[excluded == SEARCH_FAILED].tolist())
     return Summary(
         schema_version=SUMMARY_VERSION,
+        tables=tables,
         target=target,
-        population=_population(run, levels[0].excluded),
+        population=_population(run, excluded),
         clusters=len(set(run.instance[measured].tolist())),
         slices=(whole, *categories),
         macro=_macro(categories),
@@ -155,7 +171,9 @@ def summarise(
         hits=HitCounts(
             total=int((run.hits[measured] >= 0).sum()),
             unattributed={scores.level: scores.unattributed for scores in levels},
+            tied=int((run.tied & measured).sum()),
         ),
+        without_gold={s.level: s.without_gold for s in levels if s.without_gold},
         store=store,
         context=context,
         errors=dict(sorted(failed.items())),

@@ -1,6 +1,7 @@
 """Latency and throughput of a run: wall time, so never part of what must be identical."""
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from memruler.model.summary import Timing
@@ -8,6 +9,28 @@ from memruler.store.folder import RunFolder
 from memruler.store.tables import read_table
 
 __all__ = ["timing"]
+
+_WORK = ("ingest_embedded", "ingest_cached", "search_embedded", "search_cached")
+_INGEST = ["turns", "ingest_ms", "batched", *_WORK]
+
+
+def _basis(batched: bool) -> str:
+    if batched:
+        return "share of a batch of known queries; --one-by-one times each search"
+    return "each search by itself, one after the other"
+
+
+def _vectors(ingest: pa.Table) -> list[str]:
+    """Where the vectors came from: a cached one costs no embedding, so it must be said."""
+    sums = [pc.sum(ingest.column(name)).as_py() for name in _WORK]
+    if any(total is None for total in sums) or not any(sums):
+        return []
+    written, kept, asked, known = sums
+    sentence = (
+        f"embedded {written:,} texts while writing ({kept:,} from the cache) "
+        f"and {asked:,} while searching ({known:,} from the cache)"
+    )
+    return [sentence]
 
 
 def timing(folder: RunFolder) -> Timing:
@@ -20,7 +43,7 @@ def timing(folder: RunFolder) -> Timing:
     times = read_table(folder, "timings", columns=["latency_ms"])
     done = np.asarray(pc.is_null(trace.column("error")))
     values = np.asarray(times.column("latency_ms"))[done]
-    ingest = read_table(folder, "ingest", columns=["turns", "ingest_ms", "batched"])
+    ingest = read_table(folder, "ingest", columns=_INGEST)
     batched = bool(pc.any(ingest.column("batched")).as_py())
     seconds = float(np.sum(np.asarray(ingest.column("ingest_ms")))) / 1000
     turns = int(np.sum(np.asarray(ingest.column("turns"))))
@@ -30,10 +53,6 @@ def timing(folder: RunFolder) -> Timing:
         p50_ms=None if p50 is None else float(p50),
         p95_ms=None if p95 is None else float(p95),
         queries=len(values),
-        basis=(
-            "share of a batch of known queries; --one-by-one times each search"
-            if batched
-            else "each search by itself, one after the other"
-        ),
+        basis="; ".join([_basis(batched), *_vectors(ingest)]),
         ingest_turns_per_s=turns / seconds if seconds else None,
     )

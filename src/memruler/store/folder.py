@@ -1,7 +1,7 @@
 """The run folder: who may write to it, and what may be read from it."""
 
 import re
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Final, Self
@@ -228,6 +228,17 @@ class RunFolder:
         ):
             place.unlink()
             place.sync()
+
+    def discard(self) -> None:
+        """Take a run back of which nothing counts yet: the folder goes with it, if it is empty.
+
+        Only under the lock; a process that waited for it finds its file gone and starts anew.
+        """
+        for name in (MANIFEST, JOURNAL, LOCK):
+            self.remove(name)
+        self.release()
+        with suppress(OSError):  # it holds something else, or somebody took it up again
+            self.path.rmdir()
 
     def release(self) -> None:
         """Give up the lock; the file stays, since removing it would race with the next claim."""

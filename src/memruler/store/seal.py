@@ -126,6 +126,7 @@ class _Sealing:
             query.family,
             query.excluded,
             query.time,
+            query.asked,
             query.evidence,
         )
 
@@ -165,6 +166,10 @@ class _Sealing:
             end.ingest_ms,
             end.batched,
             end.truncated,
+            end.ingest_embedded,
+            end.ingest_cached,
+            end.search_embedded,
+            end.search_cached,
         )
 
     def _refuse(self, entry: Entry, what: str) -> NoReturn:

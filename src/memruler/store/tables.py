@@ -73,6 +73,7 @@ QUERIES: Final = pa.schema(
         pa.field("family", pa.string()),
         pa.field("excluded", pa.string()),
         pa.field("time", pa.timestamp("us")),
+        pa.field("asked", pa.timestamp("us")),
         _field("evidence", _EVIDENCE),
     ]
 )
@@ -100,7 +101,7 @@ TRACE: Final = pa.schema(
         _field("repeat", pa.int16()),
         _field("items", _POSITIONS),
         _field("scores", pa.list_(pa.field("item", pa.float64()))),
-        _field("context_chars", pa.int64()),
+        pa.field("context_chars", pa.int64()),
         pa.field("error", pa.string()),
     ]
 )
@@ -125,6 +126,10 @@ INGEST: Final = pa.schema(
         _field("ingest_ms", pa.float64()),
         _field("batched", pa.bool_()),
         pa.field("truncated", pa.int32()),
+        pa.field("ingest_embedded", pa.int64()),
+        pa.field("ingest_cached", pa.int64()),
+        pa.field("search_embedded", pa.int64()),
+        pa.field("search_cached", pa.int64()),
     ]
 )
 """A row an instance: what was ingested, and how long it took."""
@@ -187,8 +192,11 @@ def read_table(folder: RunFolder, name: str, columns: list[str] | None = None) -
     with _opened(folder, name) as file:
         schema = _checked(folder, name, file, columns)
         if folder.version == SCHEMA_VERSION:
-            return file.read(columns=columns)
-        rows = [migrate_batch(name, b, folder.version) for b in file.iter_batches(ROW_GROUP)]
+            return file.read(columns=columns, use_threads=False)
+        rows = [
+            migrate_batch(name, batch, folder.version)
+            for batch in file.iter_batches(ROW_GROUP, use_threads=False)
+        ]
         table = pa.Table.from_batches(rows, None if rows else schema)
         return table.select(columns) if columns is not None else table
 
@@ -200,9 +208,9 @@ def batches(
     with _opened(folder, name) as file:
         _checked(folder, name, file, columns)
         if folder.version == SCHEMA_VERSION:
-            yield from file.iter_batches(ROW_GROUP, columns=columns)
+            yield from file.iter_batches(ROW_GROUP, columns=columns, use_threads=False)
             return
-        for batch in file.iter_batches(ROW_GROUP):
+        for batch in file.iter_batches(ROW_GROUP, use_threads=False):
             rows = migrate_batch(name, batch, folder.version)
             yield rows.select(columns) if columns is not None else rows
 
@@ -216,7 +224,9 @@ def _opened(folder: RunFolder, name: str) -> Iterator[pq.ParquetFile]:
         )
     with folder.source(where.name) as file:
         try:
-            yield pq.ParquetFile(file)
+            # No threads, here and in every read: one that is still busy with a Python file when the
+            # program ends early takes the whole process down (SIGABRT instead of an exit code).
+            yield pq.ParquetFile(file, pre_buffer=False)
         except (pa.ArrowException, OSError) as error:  # pyarrow reports damage as either
             raise FormatError(
                 f"the table cannot be read: {error}", where=where, hint="measure it anew"

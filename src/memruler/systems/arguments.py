@@ -7,10 +7,11 @@ from typing import Any
 
 import msgspec
 
-from memruler.errors import UsageError
+from memruler.errors import SystemUnderTestError, UsageError
 from memruler.plugins import did_you_mean
+from memruler.systems.plain import Unfit, plain
 
-__all__ = ["constructor_arguments"]
+__all__ = ["check_typed", "constructor_arguments"]
 
 # In this order the first that fits is taken: `int | str` reads `5` as a number.
 _SIMPLE: dict[str, Any] = {"bool": bool, "int": int, "float": float, "str": str}
@@ -28,10 +29,12 @@ def constructor_arguments(
         where: The class, for messages.
 
     Returns:
-        What to call it with, and what is left to its defaults.
+        What to call it with, and what is left to its defaults, in plain form.
 
     Raises:
-        UsageError: An unknown setting, a value of the wrong type, or one that is missing.
+        UsageError: An unknown setting, one that is missing, or a value of the wrong type or that
+            a manifest cannot hold.
+        SystemUnderTestError: A manifest cannot hold a default.
     """
     try:
         parameters = inspect.signature(factory).parameters
@@ -41,8 +44,9 @@ def constructor_arguments(
     takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
     chosen: dict[str, Any] = {}
     for name, text in given.items():
+        check_typed(name, text)
         if name in named:
-            chosen[name] = _value(named[name], text)
+            chosen[name] = _fit(_value(named[name], text), name, text)
         elif takes_any:
             chosen[name] = text
         else:
@@ -53,7 +57,28 @@ def constructor_arguments(
         raise UsageError(
             f"{where} needs the setting {', '.join(missing)}", hint=f"add --set {missing[0]}=VALUE"
         )
-    return chosen, {n: _plain(p.default) for n, p in named.items() if n not in chosen}
+    return chosen, {n: _default(p, where) for n, p in named.items() if n not in chosen}
+
+
+def check_typed(name: str, text: str) -> None:
+    """Refuse a setting whose name or value is no text at all.
+
+    Raises:
+        UsageError: Either holds half a surrogate pair, as bytes that are no UTF-8 become.
+    """
+    _fit(name, name, text)
+    _fit(text, name, text)
+
+
+def _fit(value: Any, name: str, text: str) -> Any:
+    try:
+        return plain(value)
+    except Unfit as error:
+        raise UsageError(
+            f"a manifest cannot hold this value: {error}",
+            where=f"{name}={text}",
+            hint="type a finite number or a text in UTF-8",
+        ) from error
 
 
 def _value(parameter: inspect.Parameter, text: str) -> Any:
@@ -62,8 +87,10 @@ def _value(parameter: inspect.Parameter, text: str) -> Any:
     An annotation is read as text: it may be a string, and evaluating it could run anything.
     """
     annotation: Any = parameter.annotation
-    if annotation is parameter.empty and parameter.default not in (parameter.empty, None):
-        annotation = type(parameter.default)
+    default = parameter.default
+    # By identity: the equality of an array, for one, is no truth value.
+    if annotation is parameter.empty and default is not parameter.empty and default is not None:
+        annotation = type(default)
     words = set(re.findall(r"\w+", _text(annotation)))
     if words & {"None", "NoneType", "Optional"} and text.lower() in {"none", "null"}:
         return None
@@ -84,9 +111,12 @@ def _text(annotation: Any) -> str:
     return annotation.__name__ if isinstance(annotation, type) else str(annotation)
 
 
-def _plain(default: Any) -> Any:
-    """A default in a form that a manifest can hold."""
+def _default(parameter: inspect.Parameter, where: str) -> Any:
     try:
-        return msgspec.to_builtins(default)
-    except TypeError:
-        return repr(default)
+        return plain(parameter.default, mark=True)
+    except Unfit as error:
+        raise SystemUnderTestError(
+            f"a manifest cannot hold the default of {parameter.name}: {error}",
+            where=where,
+            hint="give it another default; None can stand for no limit",
+        ) from error

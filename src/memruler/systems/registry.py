@@ -11,7 +11,9 @@ from memruler.model.system import MemorySystem
 from memruler.plugins import PluginTable
 from memruler.systems.arguments import constructor_arguments
 from memruler.systems.builtin.settings import PRESETS
-from memruler.systems.guard import Guard, GuardedSystem, missing_methods
+from memruler.systems.guard import Guard, missing_methods
+from memruler.systems.guarded import GuardedSystem
+from memruler.systems.plain import Unfit, plain
 from memruler.systems.source import Source, load_class, source_of
 
 __all__ = ["BUILTIN", "SYSTEMS", "OpenedSystem", "open_system"]
@@ -42,6 +44,9 @@ class OpenedSystem(msgspec.Struct, frozen=True, kw_only=True):
 def open_system(name: str, settings: Mapping[str, str]) -> OpenedSystem:
     """Open a system by name.
 
+    The same name and settings give the same identity in every process, as long as the files of
+    the system are the same.
+
     Args:
         name: `builtin:PRESET`, the name of a plug-in, or `path/to/file.py:Class`.
         settings: Setting to its value as typed.
@@ -52,24 +57,32 @@ def open_system(name: str, settings: Mapping[str, str]) -> OpenedSystem:
         SystemUnderTestError: The system's own code failed while it was loaded.
         InstrumentError: A part that the system needs (an embedder) cannot be loaded.
     """
+    try:
+        plain(name)
+    except Unfit as error:
+        raise UsageError(f"the name of the system: {error}", where=name) from error
     if name.endswith(".py"):
         raise UsageError("a file needs the name of its class", where=name, hint=f"{name}:Class")
     path, colon, attribute = name.rpartition(":")
     if colon and path.endswith(".py"):
         return _foreign(load_class(Path(path), attribute), attribute, settings)
-    loaded = SYSTEMS.load(name)
-    if name.startswith(BUILTIN):
-        system, chosen, defaulted = loaded(name.removeprefix(BUILTIN), settings)
+    preset = name.removeprefix(BUILTIN)
+    if preset != name and preset in PRESETS:
+        build = SYSTEMS.load(name)
+        system, chosen, defaulted = build(preset, settings)
         return OpenedSystem(system=system, chosen=chosen, defaulted=defaulted)
-    return _foreign(source_of(loaded, name), name, settings)
+    with Guard(name)(f"importing {name}"):
+        source = source_of(SYSTEMS.load(name), name)
+    return _foreign(source, name, settings)
 
 
 def _foreign(source: Source, name: str, settings: Mapping[str, str]) -> OpenedSystem:
-    chosen, defaulted = constructor_arguments(source.factory, settings, name)
     guard = Guard(source.file)
     with guard(f"{name}()"):
+        # Inside, since the code of the class has a say in each of these.
+        chosen, defaulted = constructor_arguments(source.factory, settings, name)
         system = source.factory(**chosen)
-    lacking = missing_methods(system, MemorySystem)
+        lacking = missing_methods(system, MemorySystem)
     if lacking:
         raise UsageError(
             f"{name} is no memory system: it has no {', '.join(lacking)}",

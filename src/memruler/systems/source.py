@@ -10,11 +10,17 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from memruler.errors import UsageError
+from memruler.errors import InstrumentError, UsageError
 from memruler.plugins import did_you_mean
+from memruler.store.faults import explained
+from memruler.store.safe import open_read
 from memruler.systems.guard import Guard
 
 __all__ = ["Source", "load_class", "source_of"]
+
+
+_LARGEST = 16 * 2**20
+"""Bytes of a source file."""
 
 
 class Source(NamedTuple):
@@ -50,26 +56,37 @@ def load_class(path: Path, name: str) -> Source:
         name: The class, or a function that makes a system.
 
     Raises:
-        UsageError: There is no such file or class.
+        UsageError: There is no such file or class, or the file is no regular one.
         SystemUnderTestError: The file cannot be imported.
+        InstrumentError: The file cannot be read.
     """
-    try:
-        source = path.read_bytes()
-    except OSError as error:
-        raise UsageError(
-            f"the system's file cannot be read: {error.strerror}", where=path
-        ) from error
+    source = _read(path)
     digest = hashlib.sha256(source).hexdigest()
-    module = _import(path.absolute(), source, digest)
-    found = vars(module).get(name)
-    if not callable(found):
-        own = [
-            key
-            for key, value in vars(module).items()
-            if isinstance(value, type) and value.__module__ == module.__name__
-        ]
-        raise UsageError(f"the file has no class {name}", where=path, hint=did_you_mean(name, own))
+    with Guard(str(path.absolute()))(f"importing {path.name}"):
+        module = _import(path.absolute(), source, digest)
+        found = vars(module).get(name)
+        if not callable(found):
+            hint = did_you_mean(name, _classes(module))
+            raise UsageError(f"the file has no class {name}", where=path, hint=hint)
     return Source(found, str(path.absolute()), digest)
+
+
+def _classes(module: ModuleType) -> list[str]:
+    """The names of the classes that a module defines itself."""
+    return [
+        str(key)
+        for key, value in vars(module).items()
+        if isinstance(value, type) and value.__module__ == module.__name__
+    ]
+
+
+def _read(path: Path) -> bytes:
+    """A source file; a pipe or a device would never end."""
+    with open_read(path, managed=False) as file, explained("read the file", path):
+        source = file.read(_LARGEST + 1)
+    if len(source) > _LARGEST:
+        raise UsageError(f"the system's file is larger than {_LARGEST >> 20} MiB", where=path)
+    return source
 
 
 def source_of(factory: Any, where: str) -> Source:
@@ -80,8 +97,8 @@ def source_of(factory: Any, where: str) -> Source:
     """
     try:
         file = getsourcefile(factory)
-        source = Path(file or "").read_bytes()
-    except (OSError, TypeError) as error:
+        source = _read(Path(file or ""))
+    except (UsageError, InstrumentError, TypeError) as error:
         raise UsageError(
             "the source of the system cannot be read, so its identity is unknown", where=where
         ) from error
@@ -97,9 +114,8 @@ def _import(path: Path, source: bytes, digest: str) -> ModuleType:
     # Registered before it runs: dataclasses and msgspec look their module up by name.
     sys.modules[name] = module
     try:
-        with Guard(str(path))(f"importing {path.name}"):
-            spec.loader.exec_module(module)
+        spec.loader.exec_module(module)
     except BaseException:
-        del sys.modules[name]
+        sys.modules.pop(name, None)  # it may have removed itself
         raise
     return module

@@ -11,10 +11,17 @@ from memruler.errors import UsageError
 from memruler.model.system import Hit, MemoryItem, Ranking, SearchRequest, SessionInput
 from memruler.systems.builtin import ranking
 from memruler.systems.builtin.catalog import micros
-from memruler.systems.builtin.settings import Settings
+from memruler.systems.builtin.doubts import Doubts
+from memruler.systems.builtin.settings import MOST_HITS, Settings
 from memruler.systems.builtin.shelf import Shelf
 from memruler.systems.builtin.vectors import Floats, best, quantise
-from memruler.systems.builtin.words import Tokenizer, match_expression, storable
+from memruler.systems.builtin.words import (
+    MOST_WORDS,
+    Tokenizer,
+    match_expression,
+    query_words,
+    storable,
+)
 
 if TYPE_CHECKING:  # a lexical memory loads no embedder
     from memruler.embedding.checked import CheckedEmbedder
@@ -28,8 +35,9 @@ _NOTHING = Ranking(())
 class _Base:
     """What both memories share."""
 
-    def __init__(self, shelf: Shelf, settings: Settings) -> None:
+    def __init__(self, shelf: Shelf, settings: Settings, doubts: Doubts) -> None:
         self._shelf = shelf
+        self._doubts = doubts
         self._settings = settings
         self._tokenizer = Tokenizer()
 
@@ -52,7 +60,9 @@ class _Base:
 
     def _matches(self, text: str, limit: int | None) -> list[tuple[int, float]]:
         tokens = self._tokenizer.tokens(text)
-        expression = match_expression(tokens, stop_words=self._settings.stop_words)
+        words = query_words(tokens, stop_words=self._settings.stop_words)
+        self._doubts.long_questions += len(words) > MOST_WORDS
+        expression = match_expression(words)
         return self._shelf.database.match(expression, limit) if expression else []
 
     def _ranked(
@@ -114,7 +124,7 @@ class LexicalMemory(_Base):
         """The best `k` items for a question; the score is BM25, higher is better.
 
         Raises:
-            UsageError: `k` is below 1.
+            UsageError: `k` is below 1 or above `MOST_HITS`.
         """
         _check(k)
         if self._settings.production:
@@ -141,8 +151,10 @@ class LexicalMemory(_Base):
 class VectorMemory(_Base):
     """Exact cosine, alone or fused with BM25."""
 
-    def __init__(self, shelf: Shelf, settings: Settings, embedder: "CheckedEmbedder") -> None:
-        super().__init__(shelf, settings)
+    def __init__(
+        self, shelf: Shelf, settings: Settings, doubts: Doubts, embedder: "CheckedEmbedder"
+    ) -> None:
+        super().__init__(shelf, settings, doubts)
         self._embedder = embedder
         self._truncated: int | None = 0
 
@@ -165,7 +177,7 @@ class VectorMemory(_Base):
         """The best `k` items for a question.
 
         Raises:
-            UsageError: `k` is below 1.
+            UsageError: `k` is below 1 or above `MOST_HITS`.
         """
         return self.search_many([SearchRequest(text=text, k=k, at=at)])[0]
 
@@ -173,7 +185,7 @@ class VectorMemory(_Base):
         """One ranking a request, bit for bit as `search` gives it: the cosines are exact.
 
         Raises:
-            UsageError: A `k` is below 1.
+            UsageError: A `k` is below 1 or above `MOST_HITS`.
         """
         for request in requests:
             _check(request.k)
@@ -218,5 +230,5 @@ class VectorMemory(_Base):
 
 
 def _check(k: int) -> None:
-    if k < 1:
-        raise UsageError("a search asks for at least 1 hit", where=f"k={k}")
+    if not 1 <= k <= MOST_HITS:
+        raise UsageError(f"a search asks for 1 to {MOST_HITS} hits", where=f"k={k}")

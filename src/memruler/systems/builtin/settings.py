@@ -9,12 +9,16 @@ from msgspec.inspect import BoolType, FloatType, IntType, LiteralType, NoneType,
 
 from memruler.errors import UsageError
 from memruler.plugins import did_you_mean
+from memruler.systems.arguments import check_typed
 
-__all__ = ["PRESETS", "Settings", "resolve"]
+__all__ = ["MOST_HITS", "PRESETS", "Settings", "resolve"]
+
+MOST_HITS = 1_000_000_000
+"""Largest number of hits, of items, or of any count here; SQLite holds 64 bits."""
 
 Share = Annotated[float, Meta(ge=0.0, le=1.0)]
 Rate = Annotated[float, Meta(ge=0.0, le=1000.0)]
-Count = Annotated[int, Meta(ge=1, le=1_000_000_000)]
+Count = Annotated[int, Meta(ge=1, le=MOST_HITS)]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -145,6 +149,7 @@ def resolve(
 
 
 def _value(name: str, text: str) -> Any:
+    check_typed(name, text)
     known = [key for key in _TYPES if key != _TAGS]
     group, dot, tag = name.partition(".")
     if (group == _TAGS) != bool(dot and tag) or (dot and group != _TAGS) or group not in _TYPES:

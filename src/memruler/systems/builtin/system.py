@@ -11,12 +11,14 @@ import msgspec
 from memruler._version import __version__
 from memruler.model.system import Memory, Namespace, SystemIdentity
 from memruler.systems.builtin.database import Database
+from memruler.systems.builtin.doubts import Doubts
 from memruler.systems.builtin.memory import LexicalMemory, VectorMemory
 from memruler.systems.builtin.settings import Settings, resolve
 from memruler.systems.builtin.shelf import Shelf
 
 if TYPE_CHECKING:  # a lexical memory loads no embedder
     from memruler.embedding.checked import CheckedEmbedder
+    from memruler.embedding.usage import EmbedderUsage
 
 __all__ = ["BuiltinSystem", "build"]
 
@@ -37,6 +39,7 @@ class BuiltinSystem:
         self._settings = settings
         self._embedder = embedder
         self._digest = _source_digest()
+        self._doubts = Doubts()
 
     def identity(self) -> SystemIdentity:
         """Code, settings, embedder, and SQLite's version where its BM25 ranks."""
@@ -68,8 +71,16 @@ class BuiltinSystem:
             database.close()
             raise
         if self._embedder is None:
-            return LexicalMemory(shelf, self._settings)
-        return VectorMemory(shelf, self._settings, self._embedder)
+            return LexicalMemory(shelf, self._settings, self._doubts)
+        return VectorMemory(shelf, self._settings, self._doubts, self._embedder)
+
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences that belong beside the numbers, over all its memories so far."""
+        return self._doubts.sentences(self.embedder_usage())
+
+    def embedder_usage(self) -> "EmbedderUsage | None":
+        """How many texts were embedded, came from the cache, and more; None without an embedder."""
+        return None if self._embedder is None else self._embedder.usage
 
 
 def build(

@@ -2,13 +2,19 @@
 
 import re
 import sqlite3
+from collections.abc import Iterable, Iterator
 
 from memruler.systems.builtin.stopwords import STOP_WORDS
 
-__all__ = ["Tokenizer", "match_expression", "storable", "word_set"]
+__all__ = ["MOST_WORDS", "Tokenizer", "match_expression", "query_words", "storable", "word_set"]
+
+MOST_WORDS = 1000
+"""Distinct words of a question that are searched; the time FTS5 takes grows with their square."""
 
 _ASCII = re.compile(r"[a-z0-9]+")
 _WORD = re.compile(r"\w+")
+_PIECE = re.compile(r"(?s).{1,65536}[^ \n]*")
+"""A long text in pieces that end before a space, where every tokenizer splits."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -32,13 +38,15 @@ class Tokenizer:
     def __init__(self) -> None:
         self._db: sqlite3.Connection | None = None
 
-    def tokens(self, text: str) -> list[str]:
-        """The tokens in order, folded as the index folds them.
+    def tokens(self, text: str) -> Iterator[str]:
+        """The tokens in order, folded as the index folds them; found as they are asked for.
 
         Args:
             text: Free of lone surrogates.
         """
-        return _ASCII.findall(text.lower()) if text.isascii() else self._ask(text)
+        for match in _PIECE.finditer(text):
+            piece = match[0]
+            yield from _ASCII.findall(piece.lower()) if piece.isascii() else self._ask(piece)
 
     def close(self) -> None:
         """Let go of the scratch database."""
@@ -57,19 +65,33 @@ class Tokenizer:
         return [term for (term,) in found]
 
 
-def match_expression(tokens: list[str], *, stop_words: bool) -> str | None:
-    """The FTS5 query that any of the tokens satisfies.
-
-    Each distinct token counts once. Where nothing but stop words is left, they are all kept.
-    Quoting takes the meaning of an operator (`AND`, `NEAR`, `*`) away from every token.
+def query_words(tokens: Iterable[str], *, stop_words: bool) -> list[str]:
+    """The distinct tokens of a question, in order.
 
     Args:
-        tokens: The question's tokens.
-        stop_words: Leave stop words out.
+        tokens: The question's tokens; read no further than needed.
+        stop_words: Leave stop words out; where nothing else is left, they are all kept.
 
     Returns:
-        None where there is no token: nothing can match.
+        At most `MOST_WORDS` and one more, which says that there are more than are searched.
     """
-    distinct = dict.fromkeys(tokens)
-    telling = [token for token in distinct if token not in STOP_WORDS] if stop_words else []
-    return " OR ".join([f'"{token}"' for token in telling or distinct]) or None
+    distinct: dict[str, bool] = {}
+    telling = 0
+    for token in tokens:
+        if token not in distinct:
+            distinct[token] = not (stop_words and token in STOP_WORDS)
+            telling += distinct[token]
+            if telling > MOST_WORDS:
+                break
+    return [token for token, tells in distinct.items() if tells or not telling]
+
+
+def match_expression(words: list[str]) -> str | None:
+    """The FTS5 query that any of the first `MOST_WORDS` words satisfies.
+
+    Quoting takes the meaning of an operator (`AND`, `NEAR`, `*`) away from every word.
+
+    Returns:
+        None where there is no word: nothing can match.
+    """
+    return " OR ".join([f'"{word}"' for word in words[:MOST_WORDS]]) or None

@@ -1,0 +1,42 @@
+"""Types of parameters that more than one verb has."""
+
+import errno
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from memruler.errors import UsageError
+
+__all__ = ["COUNT", "FILE", "PATH"]
+
+COUNT = click.IntRange(1, 1_000_000_000)
+"""How many of something: what every room and every database can count to."""
+
+
+class _Path(click.Path):
+    """A path that can name something; whether it does is for the rooms to say.
+
+    An empty one is refused: a script's unset variable must not mean the folder it runs in. One
+    that is too long is refused before anything of it is made.
+    """
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("must not be empty", param, ctx)
+        try:
+            os.lstat(value)
+        except (OSError, ValueError) as error:  # ValueError: a NUL; the rooms tell what is wrong
+            if getattr(error, "errno", None) == errno.ENAMETOOLONG:
+                raise UsageError(
+                    "the path is too long", where=value, hint="choose a shorter one"
+                ) from None
+        return super().convert(value, param, ctx)
+
+
+PATH = _Path(path_type=Path)
+"""A file or folder."""
+
+FILE = _Path(path_type=Path, dir_okay=False)
+"""A file."""

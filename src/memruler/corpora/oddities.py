@@ -1,0 +1,87 @@
+"""What is odd about a corpus without being wrong: counted, told, and kept as it is."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from memruler.model.corpus import Corpus, CorpusInfo, Instance
+
+__all__ = ["LONG_TEXT", "Observed"]
+
+LONG_TEXT = 1_000_000
+"""Bytes of UTF-8 over which the text of a turn is worth a note."""
+
+_WIDEST = 4  # bytes of a character
+
+_NOTES = {
+    "empty": "without a turn: nothing can be stored of them or found in them",
+    "late": "dated after a question of their instance: they are stored all the same",
+    "repeated": "with an id that another one of their instance has: they are told apart by place",
+}
+"""Kind of oddity to what is said of so many sessions."""
+
+
+class Observed:
+    """A corpus that counts what is odd about it while it is read.
+
+    Args:
+        corpus: It is yielded unchanged.
+    """
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
+        self._sessions: Counter[str] = Counter()
+        self._long_texts = 0
+        self._first: dict[str, str] = {}
+
+    @property
+    def info(self) -> CorpusInfo:
+        """What it is."""
+        return self._corpus.info
+
+    def __iter__(self) -> Iterator[Instance]:
+        self._sessions.clear()
+        self._long_texts = 0
+        self._first.clear()
+        for instance in self._corpus:
+            self._look(instance)
+            yield instance
+
+    def notes(self) -> tuple[str, ...]:
+        """One sentence for each kind of oddity that was met in the last reading."""
+        told = [
+            f"{_many(self._sessions[kind], 'session')} {what} (the first: {self._first[kind]})"
+            for kind, what in _NOTES.items()
+            if self._sessions[kind]
+        ]
+        if self._long_texts:
+            told.append(
+                f"{_many(self._long_texts, 'text')} of more than {LONG_TEXT:,} bytes "
+                f"(the first: {self._first['long']})"
+            )
+        return tuple(told)
+
+    def _look(self, instance: Instance) -> None:
+        asked = min((q.time for q in instance.queries if q.time is not None), default=None)
+        ids: set[str] = set()
+        for session in instance.sessions:
+            place = f"instance {instance.key}, session {session.position}"
+            if not session.turns:
+                self._count("empty", place)
+            if asked is not None and session.time is not None and session.time > asked:
+                self._count("late", place)
+            if session.id is not None:
+                if session.id in ids:
+                    self._count("repeated", place)
+                ids.add(session.id)
+            for turn in session.turns:
+                if len(turn.text) * _WIDEST > LONG_TEXT < len(turn.text.encode()):
+                    self._long_texts += 1
+                    self._first.setdefault("long", f"{place}, turn {turn.position}")
+
+    def _count(self, kind: str, place: str) -> None:
+        self._sessions[kind] += 1
+        self._first.setdefault(kind, place)
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
