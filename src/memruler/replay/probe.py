@@ -144,8 +144,7 @@ def replay_elsewhere(
             said.seek(0)
             lines = said.read().decode(errors="replace").strip().splitlines()
             raise ProbeFailed(lines[-1] if lines else f"exit {code}")
-    raw = msgspec.json.decode(read_bytes(folder / _RESULT), type=dict[str, tuple[TraceRecord, ...]])
-    return {int(position): traces for position, traces in raw.items()}
+    return msgspec.json.decode(read_bytes(folder / _RESULT), type=_Found)
 
 
 def _tell(process: subprocess.Popen[bytes], task: _Task) -> None:
@@ -170,8 +169,7 @@ def _serve(line: bytes) -> None:
             wanted.discard(instance.position)
         if not wanted:
             break
-    encoded = msgspec.json.encode({str(position): rankings for position, rankings in found.items()})
-    write_atomic(folder / _RESULT, encoded)
+    write_atomic(folder / _RESULT, msgspec.json.encode(found))
 
 
 def _leave_with_parent() -> None:
