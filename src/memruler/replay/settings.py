@@ -8,12 +8,10 @@ import msgspec
 from memruler.model.corpus import CorpusInfo, Population
 from memruler.model.system import SystemIdentity
 from memruler.replay.inputs import Granularity, TextForm
+from memruler.replay.provenance import ruler
 from memruler.replay.timeline import Timeline
 
-__all__ = ["RULER_VERSION", "RunSettings", "fingerprint"]
-
-RULER_VERSION = "1"
-"""Raised whenever attribution, a metric or the rule of a cut-off changes its meaning."""
+__all__ = ["RunSettings", "fingerprint"]
 
 
 class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,5 +74,5 @@ def fingerprint(
             "settings": identity.settings,
         },
         "embedder": msgspec.to_builtins(identity.embedder),
-        "ruler": {"version": RULER_VERSION},
+        "ruler": {"sha256": ruler()},
     }
