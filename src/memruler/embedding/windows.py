@@ -55,8 +55,9 @@ def id_parts(tokenizer: Any, text: str, window: int = WINDOW) -> Iterator[list[i
         final, begin = _final(encoding, part, _added_begin(part, added))
         yield encoding.ids[:final]
         # Marks are sorted while they are normalised, and offsets into a run of them are not exact.
-        while begin and _is_loose(tokenizer, part[begin - 1]):
-            begin -= 1
+        if begin < len(part) and _is_loose(tokenizer, part[begin]):
+            while begin and _is_loose(tokenizer, part[begin - 1]):
+                begin -= 1
         open_end = _shortened(tokenizer, part[begin:], max(map(len, added), default=0))
 
 
