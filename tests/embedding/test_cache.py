@@ -377,7 +377,7 @@ print(len(checked.usage.warnings), checked.usage.warnings[0])
 def test_a_full_disk_costs_the_cache_only(make, folder):
     count, *sentence = _output(_python(FULL, folder))
     assert count == "1"
-    assert " ".join(sentence).startswith("working without the cache of vectors")
+    assert " ".join(sentence).startswith("the cache of vectors keeps nothing new")
     cache = make()
     assert len(cache.get(_keys("before"))) == 1
     assert cache.warnings == []

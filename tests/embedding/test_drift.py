@@ -1,13 +1,23 @@
+import msgspec
 import numpy as np
 import pytest
 
 from memruler.embedding.cache import VectorCache
-from memruler.embedding.drift import PROBE, refuse_drift
+from memruler.embedding.checked import CheckedEmbedder, text_key
+from memruler.embedding.drift import hold_against_cache
+from memruler.embedding.probes import PROBE, PROBES
 from memruler.errors import InstrumentError
 
 
-def _cache(embedder):
-    return VectorCache(embedder.identity(), embedder.runtime())
+def _cache(embedder, **settings):
+    return VectorCache(embedder.identity(), embedder.runtime(), **settings)
+
+
+def _started(embedder, **settings):
+    """What the registry does at every start."""
+    cache = _cache(embedder, **settings)
+    hold_against_cache(embedder, cache)
+    return CheckedEmbedder(embedder, cache)
 
 
 def _noise(size):
@@ -17,28 +27,125 @@ def _noise(size):
     return spoil
 
 
+def _one_bit(vectors):
+    changed = vectors.copy()
+    changed[:, 0] = np.nextafter(changed[:, 0], np.float32(np.inf))
+    return changed
+
+
+@pytest.fixture
+def remote(scripted):
+    """A scripted embedder whose weights are hidden."""
+
+    def make(*arguments):
+        embedder = scripted(*arguments)
+        identity = msgspec.structs.replace(embedder.identity(), model_sha256=None)
+        embedder.identity = lambda: identity
+        return embedder
+
+    return make
+
+
 def test_the_same_model_passes_again_and_again(scripted):
     for _ in range(3):
         embedder = scripted()
-        refuse_drift(embedder, _cache(embedder))
+        checked = _started(embedder)
+        assert embedder.asked == list(PROBES)
+        assert checked.usage.warnings == ()
+        assert checked.usage.embedded == checked.usage.from_cache == 0
+        checked.close()
+
+
+@pytest.mark.parametrize("spoil", [_one_bit, _noise(1e-5), np.negative])
+def test_other_bits_of_a_local_model_begin_a_new_file(scripted, same_bits, spoil):
+    before = _started(scripted())
+    old, _ = before.vectors(["text"])
+    before.close()
+    for _ in range(2):
+        after = _started(scripted(spoil))
+        new, _ = after.vectors(["text"])
+        expected, _ = CheckedEmbedder(scripted(spoil), None).vectors(["text"])
+        assert same_bits(new, expected)
+        after.close()
+    assert not same_bits(new, old) or spoil is _one_bit  # a bit may vanish in the norm
+    assert after.usage.warnings == ()
+    assert after.usage.from_cache == 1
+
+
+def test_a_file_that_is_set_aside_is_told_once(scripted, cache_home):
+    _started(scripted()).close()
+    checked = _started(scripted(_one_bit))
+    (warning,) = checked.usage.warnings
+    assert "set aside" in warning
+    assert "not those that the embedder makes now" in warning
+    names = sorted(path.name for path in (cache_home / "vectors").glob("*.sqlite*"))
+    assert [name for name in names if name.endswith(".damaged")] == [names[0]]
+
+
+def test_vectors_without_a_probe_prove_nothing(scripted):
+    unproven = CheckedEmbedder(scripted(), _cache(scripted()))
+    unproven.vectors(["text"])
+    unproven.close()
+    checked = _started(scripted())
+    assert "nothing in it tells" in checked.usage.warnings[0]
+    checked.vectors(["text"])
+    assert checked.usage.embedded == 1
+
+
+def test_the_last_bits_of_a_remote_model_pass(remote):
+    for spoil in (lambda vectors: vectors, _noise(1e-5)):
+        embedder = remote(spoil)
+        checked = _started(embedder)
         assert embedder.asked == [PROBE]
+        assert checked.usage.warnings == ()
+        checked.close()
 
 
-def test_the_last_bits_of_a_gpu_pass(scripted):
-    refuse_drift(scripted(), _cache(scripted()))
-    refuse_drift(scripted(_noise(1e-5)), _cache(scripted()))
-
-
-@pytest.mark.parametrize("spoil", [_noise(0.5), np.negative, lambda v: v * np.nan])
-def test_another_model_under_the_same_name_is_refused(scripted, spoil):
-    refuse_drift(scripted(), _cache(scripted()))
+@pytest.mark.parametrize("spoil", [_noise(0.5), np.negative])
+def test_another_remote_model_under_the_same_name_is_refused(remote, spoil):
+    _started(remote()).close()
     with pytest.raises(InstrumentError, match="not the one whose vectors are cached"):
-        refuse_drift(scripted(spoil), _cache(scripted()))
+        _started(remote(spoil))
 
 
-def test_without_a_usable_cache_there_is_nothing_to_hold_it_against(scripted, cache_home):
+def test_a_probe_that_is_no_vector_stops(scripted):
+    with pytest.raises(InstrumentError, match="not finite"):
+        _started(scripted(lambda vectors: vectors * np.float32(np.nan)))
+
+
+def test_without_a_usable_cache_the_run_goes_on_with_one_warning(scripted, cache_home, same_bits):
     cache_home.write_text("a file where the folder belongs")
-    cache = _cache(scripted())
-    refuse_drift(scripted(), cache)
-    refuse_drift(scripted(np.negative), cache)
-    assert len(cache.warnings) == 1
+    checked = _started(scripted())
+    for _ in range(2):
+        rows, _ = checked.vectors(["a", "b"])
+        assert same_bits(rows, CheckedEmbedder(scripted(), None).vectors(["a", "b"])[0])
+    (warning,) = checked.usage.warnings
+    assert warning.startswith("working without the cache of vectors")
+
+
+def test_two_at_a_time_are_both_served(scripted):
+    first, second = _started(scripted()), _started(scripted())
+    first.vectors(["one"])
+    second.vectors(["one", "two"])
+    assert (second.usage.from_cache, second.usage.embedded) == (1, 1)
+    assert first.usage.warnings == second.usage.warnings == ()
+    first.close()
+    second.close()
+
+
+def test_an_eviction_leaves_the_proof(scripted):
+    # Room for the probes and some twenty rows beside the empty file.
+    for start in (0, 100):
+        checked = _started(scripted(), limit=70_000)
+        checked.vectors([f"text {start + n}" for n in range(100)])
+        assert checked.usage.warnings == ()
+        found = checked._cache.get([text_key(probe)[1] for probe in PROBES])
+        assert len(found) == len(PROBES)
+        checked.close()
+
+
+def test_a_limit_that_holds_nothing_ends(scripted, same_bits):
+    checked = _started(scripted(), limit=0)
+    rows, _ = checked.vectors([f"text {n}" for n in range(30)])
+    again, _ = checked.vectors([f"text {n}" for n in range(30)])
+    assert same_bits(rows, again)

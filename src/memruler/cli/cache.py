@@ -75,7 +75,7 @@ def _show(*, check: bool, as_json: bool) -> "list[FileReport]":
     files = cache_upkeep.reports(folder, check=check)
     total = sum(file.bytes for file in files)
     if as_json:
-        everything = {"folder": str(folder), "bytes": total, "limit": limit, "files": files}
+        everything = {"folder": printable(folder), "bytes": total, "limit": limit, "files": files}
         click.echo(msgspec.json.format(msgspec.json.encode(everything)).decode())
         return files
     if files:

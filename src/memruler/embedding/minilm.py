@@ -144,7 +144,9 @@ class MiniLm:
         Raises:
             InstrumentError: Not by the model's own pooling.
         """
-        tokens = self._tokenizer.encode(_PROBE).ids
+        encoding = self._tokenizer.encode(_PROBE)
+        # By the tokenizer's own mask: were it to pad, the padding must not pass for tokens.
+        tokens = encoding.ids[: sum(encoding.attention_mask)]
         ids = np.zeros((1, _PROBE_TOKENS), np.int64)
         ids[0, : len(tokens)] = tokens
         mask = (np.arange(_PROBE_TOKENS) < len(tokens)).astype(np.int64)[None]
