@@ -1,4 +1,8 @@
 import json
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -125,6 +129,102 @@ def test_clear(filled, folder, capsys):
     assert _run(capsys, "clear")[1] == "removed 300 vectors\n"
     assert list(folder.iterdir()) == []
     assert _run(capsys, "clear")[1] == "removed 0 vectors\n"
+
+
+EVERY = (
+    ("info",),
+    ("info", "--json"),
+    ("verify",),
+    ("verify", "--json"),
+    ("evict", "--max-size", "999999999999999TiB"),
+    ("evict", "--max-size", "0"),
+    ("clear",),
+)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names there are no bytes")
+@pytest.mark.parametrize("made", [False, True])
+def test_a_folder_whose_name_is_no_text(tmp_path, capsys, monkeypatch, made):
+    home = os.fsencode(tmp_path) + b"/\xff\xfe\x1b[31m"
+    monkeypatch.setitem(os.environ, "MEMRULER_CACHE", os.fsdecode(home))
+    if made:
+        try:
+            Path(os.fsdecode(home)).mkdir()
+        except OSError:
+            pytest.skip("this file system wants names to be text")
+        cache = VectorCache(Toy().identity(), "test")
+        cache.put([])
+        cache.close()
+        assert cache.warnings == []
+    for arguments in EVERY:
+        code, out, err = _run(capsys, *arguments)
+        assert (code, err) == (0, "")
+        assert "\x1b" not in out
+        out.encode()  # no half of a surrogate pair
+        if "--json" in arguments:
+            found = json.loads(out)
+            assert found["folder"].endswith("\\udcff\\udcfe\\x1b[31m/vectors")
+            assert len(found["files"]) == made
+
+
+@pytest.mark.parametrize("home", ["x" * 5000, "y/" * 2500, "a file", "a file/below"])
+@pytest.mark.parametrize("arguments", EVERY, ids=" ".join)
+def test_a_folder_that_cannot_be_is_one_line(tmp_path, capsys, monkeypatch, home, arguments):
+    (tmp_path / "a file").write_text("mine")
+    monkeypatch.setenv("MEMRULER_CACHE", f"{tmp_path}/{home}")
+    code, out, err = _run(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("memruler: cannot read the cache folder: ")
+    assert err.count("\n") == 1
+    assert len(err) < 700
+    assert (tmp_path / "a file").read_text() == "mine"
+
+
+@pytest.mark.parametrize("size", ["-1", "", " ", "1e9", "nan", "9" * 5000, "\x1b[2J", "\u0663"])
+def test_an_absurd_size_is_a_usage_error(filled, capsys, monkeypatch, size):
+    before = filled.read_bytes()
+    code, out, err = _run(capsys, "evict", "--max-size", size)
+    assert (code, out) == (2, "")
+    assert err.startswith("memruler: not a size: ")
+    assert "\x1b" not in err
+    assert len(err) < 700
+    assert filled.read_bytes() == before
+    if size:  # an empty variable is one that is not set
+        monkeypatch.setenv("MEMRULER_CACHE_MAX", size)
+        assert [_run(capsys, verb)[0] for verb in ("info", "verify")] == [2, 2]
+
+
+def test_the_largest_limit_is_shown(filled, capsys, monkeypatch):
+    del filled
+    monkeypatch.setenv("MEMRULER_CACHE_MAX", "999999999999999TiB")
+    assert json.loads(_run(capsys, "info", "--json")[1])["limit"] == 999999999999999 * 1024**4
+    assert _run(capsys, "info")[0] == 0
+
+
+HOSTILE = {
+    "deep": ("UPDATE about SET embedder = ?", '{"model":' + "[" * 100_000 + "]" * 100_000 + "}"),
+    "flat but no object": ("UPDATE about SET embedder = ?", "[1]"),
+    "wide number": ("UPDATE about SET embedder = ?", '{"dimension":' + "9" * 300 + "}"),
+    "half a pair": ("UPDATE about SET embedder = ?", '{"model":"\\ud83d"}'),
+    "no text": ("UPDATE about SET embedder = CAST(? AS TEXT)", b'"\xff"'),
+    "recency of text": ("UPDATE recency SET used = ? WHERE id % 2", "\x1b[31m"),
+    "recency of bytes": ("UPDATE recency SET used = ? WHERE id % 2", b"\0"),
+    "recency beyond all": ("UPDATE recency SET used = ? WHERE id % 2", 9e999),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_file_is_shown_evicted_and_cleared(filled, folder, capsys, name):
+    statement, value = HOSTILE[name]
+    with closing(sqlite3.connect(filled)) as db, db:
+        db.execute(statement, [value])
+    for arguments in EVERY:
+        code, out, err = _run(capsys, *arguments)
+        assert code == (3 if name == "no text" and arguments[0] == "verify" else 0), err
+        assert "\x1b" not in out + err
+        if "--json" in arguments:
+            assert len(json.loads(out)["files"]) == 1
+    assert list(folder.iterdir()) == []
 
 
 @pytest.mark.parametrize("verb", [[], ["info"], ["verify"], ["evict"], ["clear"]])

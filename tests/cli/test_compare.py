@@ -78,7 +78,7 @@ def test_common_is_understood(pair):
 @pytest.fixture
 def uneven(make_run):
     """Two runs that do not count the same queries at 3 and 5."""
-    short = (*_folders.QUERIES_A[:3], _folders.QUERIES_A[3]._replace(session="x."))
+    short = (*_folders.QUERIES_A[:3], _folders.QUERIES_A[3]._replace(session=".."))
     return make_run("base"), make_run("cand", (*short, _folders.QUERIES_A[4]), changes=CHANGE)
 
 

@@ -114,11 +114,18 @@ def value(metric: str, q: Q, level: str, k: int) -> float | None:
     return float(getattr(definitions, metric)(found, q.gold, k))
 
 
+def padded_value(metric: str, q: Q, level: str, k: int) -> float:
+    ranks = "" if q.excluded else getattr(q, level)
+    found = [c == "x" for c in ranks.ljust(k, ".")]
+    return float(getattr(definitions, metric)(found, q.gold, k))
+
+
 def cutoff(rows: list[tuple[int, int, Q]], level: str, k: int) -> Cutoff | None:
     counted = [r for r in rows if value("recall_all", r[2], level, k) is not None]
     if not counted:
         return None
-    measured = [r for r in rows if r[2].excluded is None]
+    # A failed search keeps its place in `of`.
+    measured = [r for r in rows if r[2].excluded in {None, "search_failed"}]
     members = hashlib.sha256(repr([r[:2] for r in counted]).encode()).hexdigest()
     return Cutoff(
         level=level,
@@ -129,7 +136,8 @@ def cutoff(rows: list[tuple[int, int, Q]], level: str, k: int) -> Cutoff | None:
         attainable=sum(r[2].gold <= k for r in counted),
         values={m: fsum(value(m, r[2], level, k) for r in counted) / len(counted) for m in METRICS},
         padded={
-            m: fsum(value(m, r[2], level, k) for r in counted) / len(measured) for m in METRICS
+            m: fsum(padded_value(m, r[2], level, k) for r in measured) / len(measured)
+            for m in METRICS
         },
     )
 
@@ -322,6 +330,11 @@ def queries_a() -> tuple[Q, ...]:
 @pytest.fixture
 def query() -> type[Q]:
     return Q
+
+
+@pytest.fixture
+def padded_value_of() -> Callable[[str, Q, str, int], float]:
+    return padded_value
 
 
 @pytest.fixture

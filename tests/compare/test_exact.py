@@ -308,3 +308,35 @@ def test_a_manifest_without_a_corpus(make_run, base):
 def test_a_folder_that_is_no_run(base, tmp_path):
     with pytest.raises(FormatError):
         compare(base, tmp_path / "nothing")
+
+
+@pytest.mark.parametrize(
+    ("typed", "noted"),
+    [
+        (["system"], None),
+        (["system", "decay_rate"], None),
+        (["system", "embedder"], "2 declared changes differ (system, embedder)"),
+    ],
+)
+def test_changes_are_counted_as_typed(make_run, base, typed, noted):
+    changes = {"system.name": "x", "system.version": "2", **CHANGE}
+    if "embedder" in typed:
+        changes |= {"embedder": None}
+    found = compare(base, make_run("cand", changes=changes), changed=typed)
+    notes = [note for note in found.notes if "attributed" in note and "delta" in note]
+    assert [note.partition(":")[0] for note in notes] == ([noted] if noted else [])
+
+
+def test_padded_lists_stand_beside_a_plain_comparison(make_run, queries_a):
+    left = (*queries_a[:3], queries_a[3]._replace(session=".."), queries_a[4])
+    right = (left[0]._replace(session="....."), *left[1:3], left[3]._replace(session="x."), left[4])
+    found = compare(
+        make_run("left", left), make_run("right", right, changes=CHANGE), changed=["decay_rate"]
+    )
+    # One lost at 5, one gained in a list that ends before: the verdict is over the former only.
+    assert found.verdict == "worse"
+    assert (found.padded.base, found.padded.candidate, found.padded.delta) == (0.75, 0.75, 0)
+    assert found.floor is None
+    assert found.notes[0].startswith(
+        "the padded headline has another sign than the verdict: 0 over"
+    )

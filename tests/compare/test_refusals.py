@@ -186,14 +186,22 @@ def test_nothing_left_where_no_list_reaches_anything(make_run, queries_a):
     empty = tuple(q._replace(session="", turn="") for q in queries_a)
     reasons = refused(make_run("base", empty), make_run("cand", empty, changes=CHANGE))
     assert codes(reasons) == {"nothing-left"}
-    assert len(reasons) == 6
-    assert all("no list is so long" in reason.what for reason in reasons)
+    (reason,) = reasons
+    assert reason.what == (
+        "nothing is left to compare: session level: in neither run: no list is so long, at k=1, "
+        "k=3, k=5; turn level: in neither run: no list is so long, at k=1, k=3, k=5"
+    )
+    assert "--shared" not in reason.hint
 
 
 def test_nothing_left_in_common(make_run, base, queries_a):
     short = (queries_a[0]._replace(session="", turn=""), *queries_a[1:])
     reasons = refused(base, make_run("cand", short, changes=CHANGE), cutoffs="common")
-    assert codes(reasons) == {"nothing-left"}
+    (reason,) = reasons
+    assert reason.code == "nothing-left"
+    assert reason.what.count("not the same ones") == 2  # once a level
+    assert "k=5 (4 of 4 in the base, 3 of 4 in the candidate, 3 in both)" in reason.what
+    assert "--shared" in reason.hint
 
 
 def test_scores_that_differ_without_any_cause_on_record(make_run, base, queries_a):
@@ -245,14 +253,40 @@ def test_all_reasons_come_at_once(make_run, base, queries_a):
     reasons = refused(base, candidate, cutoffs=[5, 9])
     assert [reason.code for reason in reasons] == [
         "corpus",
-        "population",
         "undeclared",
         "nothing-changed",
         "degraded",
         "determinism",
-        "members",
         "cutoff",
     ]
+    del changes["corpus.sha256"]
+    same_corpus = make_run("same", short, changes=changes)
+    assert codes(refused(base, same_corpus)) == {
+        "population",
+        "undeclared",
+        "nothing-changed",
+        "members",
+    }
+
+
+def test_another_corpus_is_one_reason_and_what_follows_is_left_unsaid(make_run, base, query):
+    other = (query("x..", "x..", text="Else?", instance="else"),)
+    changes = {"corpus.name": "else", "corpus.sha256": "0" * 64, "population.digest": "0" * 64}
+    for options in ({}, {"cutoffs": "common"}, {"shared": True}):
+        stem = "-".join(["cand", *options])
+        (reason,) = refused(base, make_run(stem, other, changes=changes), changed=(), **options)
+        assert reason.code == "corpus"
+        assert 'corpus.name differs ("tiny" -> "else"), corpus.sha256 differs' in reason.what
+
+
+def test_a_run_that_is_not_deterministic_is_told_the_likely_cause(make_run, base):
+    measured = Determinism(instances=1, queries=24, identical=21, of=40, other_process=True)
+    candidate = make_run("cand", changes=CHANGE, fields={"determinism": measured})
+    (reason,) = refused(base, candidate)
+    assert "3 of 24 queries ranked differently" in reason.what
+    assert "another process" in reason.what
+    assert "order of a Python set of strings" in reason.hint
+    assert "docs/systems.md" in reason.hint
 
 
 def test_a_run_is_not_compared_with_itself(base):

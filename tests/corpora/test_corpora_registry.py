@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -87,23 +88,55 @@ def test_only_the_oracle_points_to_another(shared_samples, name, variant):
     assert variant is None or variant in names()
 
 
-@pytest.mark.parametrize("name", ["jsonl", "synthetic"])
-def test_a_generated_file(tmp_path, name):
+def test_a_generated_file(tmp_path):
     corpus = SyntheticCorpus(1, 1, 5)
     path = tmp_path / "corpus.jsonl"
     path.write_bytes(b"".join(corpus.lines()))
-    opened = open_corpus(name, path)
-    assert (opened.info.name, opened.info.tier) == (name, "local-file")
+    opened = open_corpus("jsonl", path)
+    assert (opened.info.name, opened.info.tier) == ("jsonl", "local-file")
     assert opened.info.notes == corpus.info.notes
     assert list(opened) == list(corpus)
 
 
-@pytest.mark.parametrize("name", ["locomo", "longmemeval-s", "jsonl", "synthetic"])
+@pytest.mark.parametrize("name", ["locomo", "longmemeval-s", "jsonl"])
 def test_paths_that_hold_nothing(tmp_path, name):
     with pytest.raises(CorpusError, match="no such file"):
         open_corpus(name, tmp_path / "nothing")
     with pytest.raises(CorpusError):
         open_corpus(name, tmp_path)
+
+
+@pytest.mark.parametrize("path", [registry.BUNDLED, Path("nothing")])
+def test_no_file_passes_for_the_bundled_corpus(path):
+    with pytest.raises(UsageError, match="synthetic is bundled") as caught:
+        open_corpus("synthetic", path)
+    assert caught.value.hint == "a file of your own is `jsonl --path FILE`"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "hint"),
+    [
+        ("good.jsonl", None, "jsonl --path good.jsonl"),
+        ("good.json", None, "jsonl --path good.json"),
+        ("good", b"{}", "jsonl --path good"),
+        ("my good.jsonl", b"{}", "jsonl --path 'my good.jsonl'"),
+        ("l.json", b'[{"qa": []}]', "locomo --path l.json"),
+    ],
+)
+def test_a_file_named_as_a_corpus(tmp_path, monkeypatch, name, content, hint):
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(UsageError, match="no such corpus") as caught:
+        open_corpus(name)
+    assert f"`{hint}`" in caught.value.hint
+
+
+@pytest.mark.parametrize("name", ["a\0", "x" * 5000, "", "."])
+def test_names_that_are_neither(name):
+    with pytest.raises(UsageError, match="no such corpus") as caught:
+        open_corpus(name)
+    assert "--path" not in caught.value.hint
 
 
 def test_a_list_of_names_imports_no_loader():

@@ -117,5 +117,75 @@ def test_generate_refuses_and_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_long_list_of_faults_is_cut_and_json_has_all(tmp_path):
+    path = tmp_path / "bad.jsonl"
+    path.write_text("5\n" * 1234)
+    result = run("check", path)
+    assert result.exit_code == 2
+    told = result.stdout.splitlines()
+    assert len(told) == 101
+    assert told[-1] == "and 1,134 more; --json prints every one"
+    assert "1234 faults" in result.stderr
+    assert len(json.loads(run("check", path, "--json").stdout)["faults"]) == 1234
+    path.write_text("5\n" * 100)
+    assert len(run("check", path).stdout.splitlines()) == 100
+
+
+TURNS = [{"turns": [{"speaker": "A", "text": "x"}]}, {"turns": [{"speaker": "A", "text": "y"}]}]
+
+
+@pytest.mark.parametrize(
+    ("queries", "why"),
+    [
+        ([{"text": "q"}], "no query names its evidence"),
+        ([{"text": "q"}, {"text": "q", "answerable": False}], "no query names its evidence"),
+        ([], "there is no query"),
+        ([{"text": "q", "answerable": False}], "every query is meant to have no answer"),
+        ([{"text": "q", "evidence": {"sessions": [0, 1]}}], "so any ranking is right"),
+        ([{"text": "q"}, {"text": "q", "evidence": {"turns": [[0, 0]]}}], None),
+    ],
+)
+def test_a_file_that_measures_nothing_says_so(tmp_path, queries, why):
+    path = tmp_path / "quiet.jsonl"
+    path.write_text(json.dumps({"id": "a", "sessions": TURNS, "queries": queries}))
+    result = run("check", path)
+    assert result.exit_code == 0
+    notes = [line for line in result.stdout.splitlines() if "nothing can be measured" in line]
+    if why is None:
+        assert notes == []
+    else:
+        (note,) = notes
+        assert note.startswith("note: nothing can be measured: ")
+        assert note.endswith(why)
+
+
+def test_evidence_of_what_is_not_answerable_is_told(tmp_path):
+    path = tmp_path / "odd.jsonl"
+    odd = {"text": "q", "answerable": False, "evidence": {"turns": [[0, 0]]}}
+    path.write_text(json.dumps({"id": "a", "sessions": TURNS, "queries": [{"text": "p"}, odd]}))
+    assert (
+        "note: 1 question with evidence although `answerable` is false: it is not used "
+        "(the first: instance a, query 1)"
+    ) in run("check", path).stdout
+
+
+def test_what_locomo_refuses_by_design_is_not_odd(locomo_path):
+    assert "although" not in run("check", locomo_path).stdout
+
+
+def test_a_list_that_is_not_locomo_may_be_meant_as_jsonl(tmp_path):
+    path = tmp_path / "list.json"
+    path.write_text(json.dumps([{"id": "a", "sessions": TURNS}]))
+    result = run("check", path)
+    assert "`sample_id` is missing" in result.stdout
+    assert "or, if this is jsonl: one object a line" in result.stdout
+
+
+def test_the_help_cuts_nothing_off():
+    _, _, verbs = run("--help").stdout.partition("Commands:")
+    assert "schema" in verbs
+    assert "..." not in verbs
+
+
 def test_schema():
     assert run("schema").stdout.encode() == schema_bytes()

@@ -203,15 +203,16 @@ def test_a_link_where_the_file_belongs_is_refused_and_untouched(make, folder, tm
         assert precious.read_bytes() == b"mine"
 
 
+@pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to])
 @pytest.mark.parametrize("suffix", ["-wal", "-shm", "-journal"])
-def test_a_link_where_a_side_file_belongs_is_refused(make, folder, tmp_path, suffix):
+def test_a_link_where_a_side_file_belongs_is_refused(make, folder, tmp_path, suffix, link):
     cache = make()
     cache.put([_row("a")])
     cache.close()
     precious = tmp_path / "precious"
     precious.write_bytes(b"mine")
     path = _file(folder)
-    path.with_name(path.name + suffix).symlink_to(precious)
+    link(path.with_name(path.name + suffix), precious)
     cache = make()
     cache.put([_row("b")])
     assert "link" in cache.warnings[0]

@@ -1,3 +1,6 @@
+import ast
+from importlib.resources import files
+
 import pytest
 
 from memruler.embedding import code
@@ -26,6 +29,19 @@ def test_what_does_not_leaves_it_alone(monkeypatch, module):
     before = code_digest(MINILM)
     _with(monkeypatch, module)
     assert code_digest(MINILM) == before
+
+
+def test_every_import_within_the_room_is_seen():
+    for path in files("memruler.embedding").iterdir():
+        if not path.name.endswith(".py"):
+            continue
+        text = path.read_text("utf-8")
+        nodes = list(ast.walk(ast.parse(text)))
+        imported = {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+        imported |= {a.name for node in nodes if isinstance(node, ast.Import) for a in node.names}
+        room = {str(name) for name in imported if str(name).startswith("memruler.embedding")}
+        assert room == {f"memruler.embedding.{name}" for name in code._IMPORT.findall(text)}
+        assert not any(isinstance(node, ast.ImportFrom) and node.level for node in nodes)
 
 
 def test_line_ends_of_a_checkout_do_not_count(monkeypatch, tmp_path):

@@ -1,8 +1,14 @@
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+
 import msgspec
 import numpy as np
 import pytest
 
 from memruler.embedding.cache import VectorCache
+from memruler.embedding.cache_upkeep import clear
 from memruler.embedding.checked import CheckedEmbedder, text_key
 from memruler.embedding.drift import hold_against_cache
 from memruler.embedding.probes import PROBE, PROBES
@@ -149,3 +155,105 @@ def test_a_limit_that_holds_nothing_ends(scripted, same_bits):
     rows, _ = checked.vectors([f"text {n}" for n in range(30)])
     again, _ = checked.vectors([f"text {n}" for n in range(30)])
     assert same_bits(rows, again)
+
+
+def _probes_in_the_file(cache_home):
+    (path,) = (cache_home / "vectors").glob("*.sqlite")
+    keys = [text_key(probe)[1] for probe in PROBES]
+    with closing(sqlite3.connect(path)) as db:
+        return [
+            db.execute("SELECT 1 FROM vectors WHERE text = ?", [key]).fetchone() for key in keys
+        ]
+
+
+def test_the_probes_are_stored_before_any_text(scripted, cache_home):
+    _started(scripted()).close()
+    assert _probes_in_the_file(cache_home) == [(1,)] * len(PROBES)
+
+
+def test_a_broken_probe_is_told_once_and_replaced(scripted, cache_home):
+    _started(scripted()).close()
+    (path,) = (cache_home / "vectors").glob("*.sqlite")
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE vectors SET seal = x'00' WHERE text = ?", [text_key(PROBES[1])[1]])
+    told = []
+    for _ in range(2):
+        checked = _started(scripted())
+        told.append([warning[:33] for warning in checked.usage.warnings])
+        checked.close()
+    assert told == [["1 vectors in the cache were broken"[:33]], []]
+
+
+def test_one_that_still_runs_does_not_mix_into_the_next_file(scripted, same_bits):
+    spoil = _noise(1e-3)
+    plain = [CheckedEmbedder(scripted(*one), None).vectors(["a", "b"])[0] for one in ((), (spoil,))]
+    one = _started(scripted())
+    one.vectors(["a"])
+    other = _started(scripted(spoil))
+    other.vectors(["a"])
+    for _ in range(2):
+        assert same_bits(one.vectors(["a", "b"])[0], plain[0])
+        assert same_bits(other.vectors(["a", "b"])[0], plain[1])
+        one.close()  # opens what is the current file now: the other's
+        other.close()
+
+
+def test_a_cleared_file_that_another_model_begins_is_not_shared(scripted, cache_home, same_bits):
+    spoil = _noise(1e-3)
+    one = _started(scripted())
+    one.vectors(["a"])
+    clear(cache_home / "vectors")
+    other = _started(scripted(spoil))
+    other.vectors(["a"])
+    one.vectors(["b"])
+    found, _ = other.vectors(["a", "b"])
+    assert same_bits(found, CheckedEmbedder(scripted(spoil), None).vectors(["a", "b"])[0])
+    (warning,) = one.usage.warnings
+    assert "another process keeps vectors of another model in it" in warning
+    one.close()
+    other.close()
+
+
+PROCESS = """
+import sys
+import numpy as np
+from memruler.embedding.cache import VectorCache
+from memruler.embedding.checked import CheckedEmbedder
+from memruler.embedding.drift import hold_against_cache
+from memruler.embedding.toy import Toy
+
+class Model(Toy):
+    def embed(self, texts):
+        return super().embed(texts) + np.float32(sys.argv[1])
+
+texts = [f"text {n}" for n in range(40)]
+plain, _ = CheckedEmbedder(Model(), None).vectors(texts)
+warnings = 0
+for _ in range(15):
+    model = Model()
+    cache = VectorCache(model.identity(), "test")
+    hold_against_cache(model, cache)
+    checked = CheckedEmbedder(model, cache)
+    for at in range(0, 40, 10):
+        part, _ = checked.vectors(texts[at : at + 10])
+        assert part.tobytes() == plain[at : at + 10].tobytes()
+    checked.close()
+    warnings += len(checked.usage.warnings)
+print(warnings)
+"""
+
+
+@pytest.mark.parametrize(("shifts", "quiet"), [((0, 0, 0), True), ((0, 0.001, 0), False)])
+def test_processes_at_once_each_get_their_own_models_vectors(shifts, quiet):
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", PROCESS, str(shift)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for shift in shifts
+    ]
+    done = [process.communicate(timeout=120) for process in running]
+    assert [process.returncode for process in running] == [0] * len(shifts), done
+    assert not quiet or [out.split() for out, _ in done] == [["0"]] * len(shifts)

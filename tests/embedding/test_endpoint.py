@@ -6,7 +6,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 
-from memruler.embedding.drift import PROBE
+from memruler.embedding.code import code_digest
+from memruler.embedding.probes import PROBE
 from memruler.embedding.registry import open_embedder
 from memruler.embedding.toy import Toy
 from memruler.errors import InstrumentError, UsageError
@@ -121,6 +122,7 @@ def test_identity_is_what_the_server_says(server):
     assert (identity.model_sha256, identity.tokenizer_sha256) == (None, None)
     assert (identity.kind, identity.pooling, identity.dimension) == ("openai", "remote", 64)
     assert identity.max_tokens is None
+    assert identity.code_sha256 == code_digest("memruler.embedding.endpoint")
 
 
 @pytest.mark.parametrize(

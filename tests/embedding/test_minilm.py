@@ -11,6 +11,7 @@ import pytest
 
 from memruler.embedding import assets, minilm
 from memruler.embedding.assets import Asset
+from memruler.embedding.code import code_digest
 from memruler.embedding.minilm import MAX_TOKENS, MiniLm, masked_mean
 from memruler.embedding.tokens import load_tokenizer
 from memruler.errors import ChecksumError, InstrumentError
@@ -81,6 +82,7 @@ def test_identity_is_read_from_what_was_loaded(model):
     assert identity.tokenizer_sha256 == assets.MINILM_TOKENIZER.sha256
     assert (identity.dimension, identity.max_tokens) == (384, MAX_TOKENS)
     assert (identity.kind, identity.pooling) == ("onnx", "mean-masked")
+    assert identity.code_sha256 == code_digest("memruler.embedding.minilm")
     assert not identity.degraded
 
 

@@ -37,7 +37,27 @@ WRONG = {
 def test_a_model_that_pools_otherwise_is_refused(monkeypatch, name):
     pytest.importorskip("onnxruntime", reason="needs memruler[local]")
     monkeypatch.setattr(minilm, "masked_mean", WRONG[name])
-    with pytest.raises(InstrumentError, match=f"pooled by {name}"):
+    with pytest.raises(InstrumentError, match=f"pooled by {name}") as caught:
+        MiniLm(threads=1)
+    assert caught.value.exit_code == 3
+
+
+def _padded(model, text):
+    """The hidden states of a text with padding, as many a pipeline has them."""
+    ids = np.zeros((1, 24), np.int64)
+    tokens = model._ids(text)
+    ids[0, : len(tokens)] = tokens
+    return model._hidden(ids, (ids > 0).astype(np.int64))[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "pool"),
+    [("cls", lambda hidden: hidden[0]), ("mean-unmasked", lambda hidden: hidden.mean(axis=0))],
+)
+def test_a_vector_made_another_way_is_refused(monkeypatch, name, pool):
+    pytest.importorskip("onnxruntime", reason="needs memruler[local]")
+    monkeypatch.setattr(MiniLm, "_vector", lambda model, text: pool(_padded(model, text)))
+    with pytest.raises(InstrumentError, match=f"pooled by {name} where mean-masked is due"):
         MiniLm(threads=1)
 
 

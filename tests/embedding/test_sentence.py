@@ -7,6 +7,7 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pytest
 
+from memruler.embedding.code import code_digest
 from memruler.embedding.sentence import Sentence
 from memruler.embedding.toy import Toy
 from memruler.errors import InstrumentError, UsageError
@@ -106,6 +107,7 @@ def test_fake_identity_is_read_from_the_live_modules():
     assert identity.model == "some/model"
     assert (identity.pooling, identity.dimension, identity.max_tokens) == ("mean+Normalize", 64, 8)
     assert len(identity.model_sha256) == len(identity.tokenizer_sha256) == 64
+    assert identity.code_sha256 == code_digest("memruler.embedding.sentence")
 
 
 def _changed_weight(model):

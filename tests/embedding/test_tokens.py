@@ -20,6 +20,7 @@ def test_counts_beyond_any_truncation():
     counter = tokens.token_counter()
     assert counter is not None
     assert counter.count(["word " * 1000]) == [1000]
+    assert counter.count(["word " * 10_000, "", "hello"]) == [10_000, 0, 1]  # by windows
 
 
 def test_undoes_what_the_tokenizer_file_asks_for():

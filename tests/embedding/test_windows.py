@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memruler.embedding.tokens import load_tokenizer
-from memruler.embedding.windows import first_ids, id_parts
+from memruler.embedding.windows import WINDOW, first_ids, id_parts
 
 pytest.importorskip("tokenizers", reason="needs memruler[local]")
 
@@ -45,12 +45,24 @@ def test_the_first_ids_are_a_prefix(tokenizer, text, times, count):
     assert first_ids(tokenizer, text * times, count) == whole[:count]
 
 
+@pytest.mark.parametrize(
+    "piece", ["x", "\u0301", "\u302a", "\u200b", " ", "[MA", "中", "😀", "\0é "]
+)
+def test_beyond_one_real_window(tokenizer, piece):
+    text = "begin " + piece * (2 * WINDOW + 100) + " end"
+    whole = tokenizer.encode(text, add_special_tokens=False).ids
+    assert [number for part in id_parts(tokenizer, text) for number in part] == whole
+
+
 HUGE = """
 import resource, sys
 import numpy as np
 from memruler.embedding.minilm import MiniLm
+from memruler.embedding.windows import WINDOW
 model = MiniLm(threads=1)
-short = " ".join(f"word{n}" for n in range(2000))
+short = " ".join(f"word{n}" for n in range(1000))
+assert len(short) < WINDOW  # so it is read whole
+assert model.truncated([short]) == 1
 expected = model.embed([short])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 huge = short + " tail" * 2_000_000

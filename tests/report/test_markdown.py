@@ -97,7 +97,7 @@ def test_a_run_carries_its_whole_provenance(make_document):
         '| `timeline` | `"anchored"` |',
         "| unanswerable | 1 |",
         "50 items, none refused or evicted",
-        "321.5 characters/4",
+        "about 321.5 tokens (characters / 4)",
         "mean 2.00 ms",
         "3 of 3 queries ranked identically",
         "10.0 to 20.5 days",
@@ -149,9 +149,10 @@ def test_a_comparison_over_shared_queries_counts_three_populations_in_every_row(
     page = markdown_comparison(shared_comparison)
     assert squares(page)
     assert "**BETTER**, shared queries only: `recall_all@5`" in page
+    assert "Padded: 0.5000 → 1.0000 (+0.5000) over all 4, missing ranks counted as misses." in page
     assert (
-        "Floor: 0.5000 → 0.7500 (+0.2500) over all 4 measured queries, a missing list counted as "
-        "a miss. 4 count in the base, 3 in the candidate, 3 in both." in page
+        "Floor: 0.5000 → 0.7500 (+0.2500) over all 4, a list shorter than 5 scores 0, whatever it "
+        "holds. 4 count in the base, 3 in the candidate, 3 in both." in page
     )
     heads = [line for line in page.splitlines() if line.endswith("| of |")]
     assert len(heads) == 5
@@ -161,6 +162,7 @@ def test_a_comparison_over_shared_queries_counts_three_populations_in_every_row(
     plain = markdown_comparison(make_comparison())
     assert "shared" not in plain
     assert "Floor" not in plain
+    assert "Padded" not in plain
     assert "counted in" not in plain
 
 

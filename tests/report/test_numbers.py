@@ -52,7 +52,7 @@ def test_latency_names_its_basis_and_gives_no_percentile_of_a_batch():
 def test_context_names_each_way_of_counting():
     size = ContextSize(queries=7, chars_over_4=10.25, tokens=9.0, tokenizer="minilm")
     assert numbers.context(size) == (
-        "10.2 characters/4, 9.0 tokens a query (minilm), over 7 queries"
+        "about 10.2 tokens (characters / 4), 9.0 tokens a query (minilm), over 7 queries"
     )
 
 

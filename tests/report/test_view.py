@@ -21,8 +21,8 @@ def test_a_floor_counts_short_lists_as_misses(make_document, queries_a):
         queries_a[3]._replace(session=""),
     )
     summary = make_document((*short, queries_a[4])).summary
-    # At 1: 1 of 3 counted. At 3: 1 of 2. At 5: 2 of 2. All of 4 measured.
-    assert floors(summary, "session") == {1: 1 / 4, 3: 1 / 4, 5: 2 / 4}
+    # All of 4 measured; the list that ends at 2 keeps its hit at 3 and 5.
+    assert floors(summary, "session") == {1: 1 / 4, 3: 2 / 4, 5: 3 / 4}
     assert floors(summary, "turn") == {}
 
 

@@ -50,7 +50,7 @@ def test_a_depth_that_no_list_reaches_is_omitted_with_the_reason(scored):
     summary, _ = scored()
     assert 9 not in by_depth(summary)
     reasons = {(o.level, o.k): o.reason for o in summary.omitted}
-    assert reasons["session", 9] == "no query's list is that long; the longest has 4 entries"
+    assert reasons["session", 9] == "no query found 9 distinct sessions; the most is 4"
 
 
 def test_a_query_with_a_short_list_leaves_the_denominator(scored, make_instance):
@@ -126,10 +126,39 @@ def test_hits_without_a_source_never_score_and_are_counted(scored, word_system):
         return memory
 
     word_system.open = anonymous
+    # A zero would say that the memory missed; nothing is known of what it found.
+    with pytest.raises(Refusal, match="none of 24 hits names the turn or session"):
+        scored()
+
+
+def test_a_level_that_no_hit_names_is_left_out(scored, word_system):
+    opened = word_system.open
+
+    def by_session(namespace):
+        memory = opened(namespace)
+        search = memory.search
+
+        def whole_sessions(text, k, at):
+            ranking = search(text, k, at)
+            return type(ranking)(
+                tuple(
+                    msgspec.structs.replace(
+                        h, sources=tuple(key.partition(".")[0] for key in h.sources)
+                    )
+                    for h in ranking.hits
+                )
+            )
+
+        memory.search = whole_sessions
+        return memory
+
+    word_system.open = by_session
     summary, _ = scored()
-    assert summary.hits.total == 24
-    assert summary.hits.unattributed == {"session": 24, "turn": 24}
-    assert by_depth(summary)[1].values["recall_any"] == 0.0
+    assert summary.hits.unattributed == {"session": 0, "turn": 24}
+    assert {c.level for c in summary.slices[0].cutoffs} == {"session"}
+    (gone,) = [o for o in summary.omitted if o.level == "turn"]
+    assert gone.k is None
+    assert "none of 24 hits names its turn" in gone.reason
 
 
 def test_session_granularity_has_no_turn_block(scored):

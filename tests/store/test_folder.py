@@ -1,6 +1,7 @@
 """One writer at a time, plain names only, and nothing read that is not a finished run."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -222,10 +223,25 @@ class TestOpen:
             RunFolder.open(sealed)
         RunFolder.open(sealed)
 
-    @pytest.mark.parametrize("name", ["none", "run/manifest.json"])
-    def test_no_folder(self, sealed, name):
-        with pytest.raises(FormatError, match="not a run folder"):
+    @pytest.mark.parametrize(
+        ("name", "message", "hint"),
+        [
+            ("none", "no such folder", "such as runs/<stem>"),
+            ("run/manifest.json", "it is a file", "name its folder: .*run"),
+        ],
+    )
+    def test_no_folder(self, sealed, name, message, hint):
+        with pytest.raises(FormatError, match=message) as caught:
             RunFolder.open(sealed.parent / name)
+        assert re.search(hint, caught.value.hint)
+
+    def test_a_bare_stem_of_a_run_below_runs(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "runs" / "nope").mkdir(parents=True)
+        (tmp_path / "runs" / "nope" / MANIFEST).write_text("{}")
+        with pytest.raises(FormatError, match="no such folder") as caught:
+            RunFolder.open(Path("nope"))
+        assert caught.value.hint == f"did you mean {Path('runs') / 'nope'}?"
 
     def test_a_folder_without_a_manifest(self, tmp_path):
         with pytest.raises(FormatError, match=r"it has no manifest\.json"):

@@ -66,7 +66,7 @@ def command(
     unchanged, and each of them ends with exit code 0; a refusal ends with 4 and gives every
     reason at once. `-k common` leaves out the cut-offs at which the two runs do not count the
     same queries, and says so; `--shared` keeps them, over the queries that count in both runs, and
-    says what the headline is with a missing list counted as a miss.
+    says what the headline is over all, with what a list lacks counted as a miss.
     """
     # Late: --help must not wait for pyarrow, rich and jinja2.
     from memruler.compare.cutoffs import read_cutoffs  # noqa: PLC0415

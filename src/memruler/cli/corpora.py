@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # --help needs no corpora
 __all__ = ["command"]
 
 _FAULTY = 2
+_PRINTED = 100
 
 
 @click.group(name="corpora")
@@ -22,7 +23,7 @@ def command() -> None:
     """Check a corpus file of your own, or generate a synthetic one."""
 
 
-@command.command(name="check")
+@command.command(name="check", short_help="Say what is in a corpus file, or what is wrong with it.")
 @click.argument("file", type=PATH)
 @click.option(
     "--format",
@@ -43,8 +44,9 @@ def _check(
 ) -> None:
     """Read FILE as a corpus and say what is in it, or everything that is wrong with it.
 
-    Exit code 2 when anything is wrong. What is merely odd (sessions without turns or after their
-    question, ids that repeat, very long texts) is counted in notes, and kept as it is.
+    Exit code 2 when anything is wrong; the first 100 faults are printed, with --json every one.
+    What is merely odd (sessions without turns or after their question, ids that repeat, very long
+    texts, evidence of what is not answerable) is counted in notes, and kept as it is.
     """
     from memruler.corpora.checking import check_file  # noqa: PLC0415 - late, as in every verb
 
@@ -52,8 +54,11 @@ def _check(
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(report)).decode())
     else:
-        for fault in report.faults:
+        for fault in report.faults[:_PRINTED]:
             click.echo(printable(fault))
+        if len(report.faults) > _PRINTED:
+            more = len(report.faults) - _PRINTED
+            click.echo(f"and {more:,} more; --json prints every one")
         for line in _told(report):
             click.echo(printable(line))
     if report.faults:
@@ -105,7 +110,7 @@ def _generate(*, out: Path, instances: int, sessions: int, seed: int) -> None:
     click.echo(printable(out, longest=10_000))
 
 
-@command.command(name="schema")
+@command.command(name="schema", short_help="Print the JSON Schema of a line of jsonl.")
 def _schema() -> None:
     """Print the JSON Schema that every line of a jsonl corpus satisfies."""
     from memruler.corpora.jsonl_format import schema_bytes  # noqa: PLC0415 - late

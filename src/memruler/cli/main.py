@@ -25,6 +25,9 @@ __all__ = ["VERBS", "cli", "main"]
 VERBS: dict[str, str] = {
     "retrieval": "Measure how well a memory finds the evidence of a corpus.",
     "compare": "Say what differs between two finished runs, exactly, or refuse.",
+    "canary": "Prove that the ruler sees a difference that is known to exist.",
+    "power": "Say how many questions it takes to see an effect.",
+    "time": "Time two systems in alternation: search latency, ingest throughput.",
     "corpora": "Check a corpus file of your own, or generate a synthetic one.",
     "list": "List the corpora, their licences, and what is cached.",
     "fetch": "Fetch a public corpus, checked against its pin.",

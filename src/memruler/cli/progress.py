@@ -2,15 +2,20 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from time import monotonic
+
+import click
 
 from memruler.replay.instance import Tick
 
 __all__ = ["progress"]
 
+_EVERY_SECONDS = 10
+
 
 @contextmanager
 def progress(total: int | None) -> Iterator[Tick]:
-    """Show a line while a run goes; silent where stderr is no terminal.
+    """Show a line while a run goes; where stderr is no terminal, a plain line now and then.
 
     Args:
         total: Instances to be done, None when not known.
@@ -34,6 +39,7 @@ def progress(total: int | None) -> Iterator[Tick]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
+    said = started = monotonic()
     with Progress(
         *columns, console=console, transient=True, disable=not console.is_terminal
     ) as bar:
@@ -41,8 +47,13 @@ def progress(total: int | None) -> Iterator[Tick]:
         step = bar.add_task("starting", total=None)
 
         def tick(phase: str, done: int, of: int) -> None:
+            nonlocal said
             if phase == "instance":
                 bar.update(overall, completed=done)
+                if not console.is_terminal and monotonic() - said >= _EVERY_SECONDS:
+                    said = monotonic()
+                    of_all = "" if total is None else f" of {total}"
+                    click.echo(f"{done}{of_all} instances in {said - started:.0f} s", err=True)
             else:
                 bar.update(step, description=phase, completed=done, total=of)
 

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from memruler.cli.parameters import COUNT, PATH
+from memruler.errors import UsageError
 
 __all__ = ["command"]
 
@@ -77,6 +78,12 @@ def command(
     from memruler.store.folder import RunFolder  # noqa: PLC0415
 
     depths = parse_cutoffs(cutoffs)
+    if depths[0] > settings["limit"]:
+        raise UsageError(
+            f"every cut-off is deeper than the {settings['limit']} hits that are asked for",
+            where=f"-k {cutoffs}",
+            hint=f"add --limit {depths[-1]}",
+        )
     typed = [name for name in (*settings, "system") if ctx.get_parameter_source(name) is _TYPED]
     plan = plan_run(
         PlanSpec(

@@ -10,7 +10,7 @@ from memruler.compare.record import Difference, Reason, ReasonCode
 from memruler.errors import printable
 from memruler.model.summary import Level
 
-__all__ = ["reasons", "shown"]
+__all__ = ["other_corpus", "reasons", "shown"]
 
 _FIXED: dict[str, tuple[ReasonCode, str]] = {
     "corpus": ("corpus", "measure both over the same part of the same corpus"),
@@ -26,6 +26,11 @@ _LONGEST = 60
 def shown(difference: Difference) -> str:
     """One difference for people: `decay_rate: 0.03 -> 0.0`."""
     return f"{printable(difference.key)}: {_values(difference)}"
+
+
+def other_corpus(found: Differences) -> bool:
+    """Whether the corpora differ: who is counted then differs too, and goes without saying."""
+    return any(_part(d) == "corpus" for d in (*found.undeclared, *found.declared))
 
 
 def reasons(
@@ -45,7 +50,7 @@ def reasons(
         *_trust(base, candidate),
         *_determinism(base, "base"),
         *_determinism(candidate, "candidate"),
-        *_queries(base, candidate, levels),
+        *(() if other_corpus(found) else _queries(base, candidate, levels)),
     ]
 
 
@@ -61,9 +66,12 @@ def _values(difference: Difference) -> str:
 
 def _fingerprint(found: Differences) -> Iterator[Reason]:
     fixed = [d for d in (*found.undeclared, *found.declared) if _part(d) in _FIXED]
-    for difference in fixed:
-        code, hint = _FIXED[_part(difference)]
-        yield Reason(code=code, what=f"{difference.key} differs ({_values(difference)})", hint=hint)
+    for part in dict.fromkeys(map(_part, fixed)):
+        if part == "population" and other_corpus(found):
+            continue
+        code, hint = _FIXED[part]
+        what = ", ".join(f"{d.key} differs ({_values(d)})" for d in fixed if _part(d) == part)
+        yield Reason(code=code, what=what, hint=hint)
     open_ = [d for d in found.undeclared if _part(d) not in _FIXED]
     for difference in open_:
         yield Reason(
@@ -123,20 +131,23 @@ def _trust(base: LoadedRun, candidate: LoadedRun) -> Iterator[Reason]:
 def _determinism(run: LoadedRun, name: str) -> Iterator[Reason]:
     measured = run.manifest.determinism
     hint = (
-        "compare deterministic runs here: a run that is a draw needs repeats and an interval, "
-        "which this ruler refuses to give"
+        "make the system deterministic, which docs/systems.md explains, and measure it anew: the "
+        "likely cause is the order of a Python set of strings, which differs in each process (sort "
+        "before adding floats or breaking ties). A system that is a draw by nature needs repeats "
+        "and an interval, which this ruler does not give"
     )
     if measured is None or measured.queries == 0:
         yield Reason(
             code="determinism",
             what=f"whether the {name} is deterministic was not measured",
-            hint="measure it anew: a run replays one instance a second time",
+            hint="measure it anew: a run replays some instances in another process",
         )
     elif measured.identical < measured.queries:
         yield Reason(
             code="determinism",
             what=f"the {name} is not deterministic: {measured.queries - measured.identical} of "
-            f"{measured.queries} queries ranked differently in a second fresh store",
+            f"{measured.queries} queries ranked differently when some instances were replayed in "
+            + ("another process" if measured.other_process else "fresh stores"),
             hint=hint,
         )
 

@@ -6,7 +6,7 @@ from math import fsum
 from memruler.compare.headline import Cell
 from memruler.compare.record import Delta, MacroDelta, Verdict
 
-__all__ = ["Pairs", "macro", "moved", "paired_delta", "verdict"]
+__all__ = ["Pairs", "difference", "macro", "moved", "paired_delta", "verdict"]
 
 Pairs = Sequence[tuple[float, float]]
 """Values of the same queries, base first."""
@@ -88,6 +88,11 @@ def macro(categories: Mapping[str, Delta]) -> MacroDelta:
         candidate=fsum(d.candidate for d in deltas) / number,
         delta=_mean(total, number),
     )
+
+
+def difference(base: float, candidate: float) -> float:
+    """The difference of two means that come without their queries; 0 where rounding explains it."""
+    return _mean(candidate - base, 1)
 
 
 def verdict(delta: Delta) -> Verdict:

@@ -4,14 +4,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
+from memruler.compare.bounds import bounds
 from memruler.compare.changes import changed_queries, recounted
-from memruler.compare.comparable import reasons
+from memruler.compare.comparable import other_corpus, reasons
 from memruler.compare.deltas import macro, verdict
 from memruler.compare.fingerprint import Differences, differences
 from memruler.compare.headline import LEVELS, Cell, choose_headline
 from memruler.compare.load import LoadedRun, QueryKey, load, names, side
-from memruler.compare.notes import Floors, exactly, notes, unlike_code
-from memruler.compare.paired import cell_deltas, floor_delta
+from memruler.compare.notes import notes, unlike_code
+from memruler.compare.paired import cell_deltas
 from memruler.compare.record import (
     SCHEMA_VERSION,
     ChangedQuery,
@@ -50,8 +51,8 @@ def compare(
         metric: The metric that decides, such as `ndcg@10`; None for `recall_all@5`, or the
             deepest cut-off compared where there is no 5.
         shared: Take every mean over the queries that count in both runs, where those that count
-            differ. The comparison says so, and is refused where the headline turns its sign once
-            a missing list counts as a miss.
+            differ. The comparison says so, and is refused where the headline turns its sign over
+            padded lists, or once a list shorter than the cut-off scores 0.
 
     Raises:
         Incomparable: A difference would not mean what it looks like; every reason at once.
@@ -73,7 +74,7 @@ def compare(
     headline = choose_headline(metric, selection.cells)
     refused = [
         *reasons(left, right, found, tuple(levels or LEVELS)),
-        *selection.reasons,
+        *(reason for reason in selection.reasons if not _follows(reason, found)),
         # Without cut-offs the reasons above say it all already.
         *([headline] if isinstance(headline, Reason) and selection.cells else []),
     ]
@@ -85,7 +86,7 @@ def compare(
     deciding = _deciding(deltas, headline, selection.cells)
     changed_there = changed_queries(left, right, selection.cells, deciding)
     _refuse_unexplained(left, right, found, changed_there)
-    floors = _floors(left, right, deltas, deciding) if shared else None
+    bound = bounds(left, right, deltas, deciding, shared=shared)
     return Comparison(
         schema_version=SCHEMA_VERSION,
         ruler="exact",
@@ -99,21 +100,21 @@ def compare(
         shared_only=shared,
         verdict=verdict(deciding),
         headline=deciding,
-        floor=None if floors is None else floors.headline,
+        padded=bound.padded,
+        floor=bound.floor,
         deltas=deltas,
         macro=tuple(_macro(deltas)),
         queries=changed_there,
         omitted=selection.omitted,
         degraded=left.manifest.degraded,
         corpus_notes=left.manifest.corpus_notes,
-        notes=notes(
-            left,
-            right,
-            found,
-            deciding if metric is None else None,
-            floors,
-        ),
+        notes=notes(left, right, found, deciding if metric is None else None, bound),
     )
+
+
+def _follows(reason: Reason, found: Differences) -> bool:
+    """Whether a reason goes without saying, since the corpus is another one."""
+    return other_corpus(found) and reason.code in {"members", "nothing-left"}
 
 
 def _deciding(deltas: Sequence[Delta], name: MetricName, cells: Sequence[Cell]) -> Delta:
@@ -161,29 +162,3 @@ def _refuse_unexplained(
             hint = "measure both with the same code of memruler: it is the ruler, not under test"
         reason = Reason(code="unexplained", what=what, hint=hint)
         raise Incomparable(base.name, candidate.name, [reason])
-
-
-def _floors(
-    base: LoadedRun, candidate: LoadedRun, deltas: Sequence[Delta], headline: Delta
-) -> Floors:
-    """Count missing lists as misses; refuse a verdict that hangs on leaving them out."""
-    floor = floor_delta(base, candidate, headline)
-    # Zero is a sign of its own: `unchanged` over shared queries must not hide a loss.
-    if verdict(floor) == verdict(headline):
-        turned = tuple(
-            d
-            for d in deltas
-            if d.slice == "all" and verdict(d) != verdict(floor_delta(base, candidate, d))
-        )
-        return Floors(shared=headline, headline=floor, turned=turned)
-    name = f"{headline.metric}@{headline.k} at the {headline.level} level"
-    reason = Reason(
-        code="shared_and_floor_disagree",
-        what=f"{name} differs by {exactly(headline.delta)} over the {headline.counted} shared "
-        f"queries, but by {exactly(floor.delta)} over all {floor.of} measured queries with a "
-        f"missing list counted as a miss ({headline.base_counted} count in the base, "
-        f"{headline.candidate_counted} in the candidate)",
-        hint="choose another --metric or -k for which both say the same, or compare without "
-        "--shared where both runs count the same queries: -k common",
-    )
-    raise Incomparable(base.name, candidate.name, [reason])

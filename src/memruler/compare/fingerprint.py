@@ -26,12 +26,14 @@ class Differences(msgspec.Struct, frozen=True, kw_only=True):
         undeclared: All others that matter.
         idle: Keys declared as the change under test under which nothing differs.
         labels: Differences of mere labels of a corpus with equal bytes.
+        parts: What was declared and does differ, as declared, without what lies within another.
     """
 
     declared: tuple[Difference, ...]
     undeclared: tuple[Difference, ...]
     idle: tuple[str, ...]
     labels: tuple[Difference, ...]
+    parts: tuple[str, ...]
 
 
 def flatten(fingerprint: Mapping[str, Any]) -> dict[str, Any]:
@@ -76,6 +78,12 @@ def differences(
             if not any(_covers(part, d.key) or _covers(d.key, part) for d in weighty)
         ),
         labels=tuple(labels),
+        parts=tuple(
+            part
+            for part in wanted
+            if any(_covers(part, d.key) for d in declared)
+            and not any(_covers(other, part) for other in wanted if other != part)
+        ),
     )
 
 

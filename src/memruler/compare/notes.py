@@ -2,31 +2,18 @@
 
 from collections.abc import Iterator
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import Any
 
+from memruler.compare.bounds import Bounds, exactly
 from memruler.compare.comparable import shown
 from memruler.compare.fingerprint import Differences
 from memruler.compare.headline import HEADLINE
 from memruler.compare.load import LoadedRun
 from memruler.compare.record import Delta
 
-__all__ = ["Floors", "exactly", "notes", "unlike_code"]
+__all__ = ["notes", "unlike_code"]
 
 _CODE = ("version", "commit", "dirty", "source_sha256")
-
-
-class Floors(NamedTuple):
-    """Means over shared queries only, held against those where a missing list is a miss.
-
-    Attributes:
-        shared: The headline over shared queries.
-        headline: The same over all measured queries, a missing list counted as a miss.
-        turned: Deltas over all shared queries whose sign is another one once that is done.
-    """
-
-    shared: Delta
-    headline: Delta
-    turned: tuple[Delta, ...]
 
 
 def notes(
@@ -34,7 +21,7 @@ def notes(
     candidate: LoadedRun,
     found: Differences,
     default: Delta | None,
-    floors: Floors | None = None,
+    bound: Bounds,
 ) -> tuple[str, ...]:
     """The notes, most important first.
 
@@ -43,10 +30,10 @@ def notes(
         candidate: The candidate.
         found: How their fingerprints differ.
         default: The headline where nobody chose one; None where somebody did.
-        floors: What to hold against means over shared queries only; None where they are not.
+        bound: The headline over all measurable queries.
     """
     return (
-        *_shared(floors),
+        *_shared(bound),
         *_attribution(found),
         *_headline(default),
         *_stems(base, candidate),
@@ -58,36 +45,35 @@ def notes(
     )
 
 
-def _shared(floors: Floors | None) -> Iterator[str]:
-    if floors is None:
-        return
-    head, floor = floors.shared, floors.headline
-    yield (
-        "shared queries only: every mean is over the queries that count in both runs. A memory "
-        "that returns short lists on hard questions can gain from this: at the headline "
-        f"{head.base_counted} of {head.of} queries count in the base, {head.candidate_counted} in "
-        f"the candidate, {head.counted} in both"
-    )
-    yield (
-        f"with a missing list counted as a miss, over all {floor.of} measured queries, the "
-        f"headline goes from {floor.base:.4f} to {floor.candidate:.4f} "
-        f"({exactly(floor.delta)}; shared queries only: {exactly(head.delta)})"
-    )
-    if floors.turned:
-        where = ", ".join(f"{d.level} {d.metric}@{d.k}" for d in floors.turned)
-        yield f"with a missing list counted as a miss, these differences turn their sign: {where}"
-
-
-def exactly(delta: float) -> str:
-    """A difference in a sentence: its sign and three digits that matter; 0 only if it is zero."""
-    return f"{delta:+.3g}" if delta else "0"
+def _shared(bound: Bounds) -> Iterator[str]:
+    head = bound.headline
+    if bound.floor is not None:
+        yield (
+            "shared queries only: every mean is over the queries that count in both runs. A memory "
+            "that returns short lists on hard questions can gain from this: at the headline "
+            f"{head.base_counted} of {head.of} queries count in the base, "
+            f"{head.candidate_counted} in the candidate, {head.counted} in both"
+        )
+    if bound.padded is not None and head in bound.padded_turned:
+        yield (
+            f"the padded headline has another sign than the verdict: {exactly(bound.padded.delta)} "
+            f"over all {bound.padded.of}, {exactly(head.delta)} over the {head.counted} whose list "
+            f"reaches {head.k} in both runs; what changed lies in the shorter lists too"
+        )
+    for how, turned in (
+        ("with missing ranks counted as misses (padded)", bound.padded_turned),
+        ("with a list shorter than k scored 0, whatever it holds", bound.floor_turned),
+    ):
+        where = ", ".join(f"{d.level} {d.metric}@{d.k}" for d in turned if d != head)
+        if where:
+            yield f"{how}, these differences turn their sign: {where}"
 
 
 def _attribution(found: Differences) -> Iterator[str]:
-    if len(found.declared) > 1:
+    if len(found.parts) > 1:
         yield (
-            f"{len(found.declared)} declared keys differ: a delta cannot be attributed to one "
-            "of them"
+            f"{len(found.parts)} declared changes differ ({', '.join(found.parts)}): a delta "
+            "cannot be attributed to one of them"
         )
     if not found.declared:
         yield "nothing differs between the two fingerprints: no change was under test"

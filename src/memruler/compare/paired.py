@@ -3,15 +3,16 @@
 from collections.abc import Iterator, Mapping
 from math import fsum, isclose
 
-from memruler.compare.deltas import paired_delta
+from memruler.compare.deltas import difference, paired_delta
 from memruler.compare.headline import Cell
 from memruler.compare.load import LoadedRun, QueryKey
-from memruler.compare.record import Delta
+from memruler.compare.record import Delta, PaddedDelta
 from memruler.errors import FormatError
 from memruler.metrics.names import METRICS
+from memruler.scoring.levels import SEARCH_FAILED
 from memruler.scoring.slices import slice_name
 
-__all__ = ["cell_deltas", "floor_delta"]
+__all__ = ["cell_deltas", "floor_delta", "padded_delta"]
 
 _AGREE = 1e-9
 """How far the mean of scores.parquet may be from summary.json: both come from one scoring."""
@@ -53,10 +54,10 @@ def cell_deltas(
 
 
 def floor_delta(base: LoadedRun, candidate: LoadedRun, shared: Delta) -> Delta:
-    """A delta again over all measured queries, where one without a value counts as a miss.
+    """A delta again over all measurable queries: a list shorter than `k` scores 0.
 
     A memory that returns fewer hits drops queries from its own mean, and the hard ones first.
-    Here it gains nothing by that.
+    Here it gains nothing by that. Searches that failed, in both runs alike, score 0 as well.
 
     Args:
         base: The baseline.
@@ -69,7 +70,8 @@ def floor_delta(base: LoadedRun, candidate: LoadedRun, shared: Delta) -> Delta:
     level, column = shared.level, f"{shared.metric}@{shared.k}"
     excluded = base.scores[level].excluded
     measured = [key for key in base.queries if key not in excluded]
-    if len(measured) != shared.of:
+    failed = shared.of - len(measured)
+    if not 0 <= failed <= sum(reason == SEARCH_FAILED for reason in excluded.values()):
         raise _disagree(base, f"{level} {column}, measured queries")
     values, others = (run.scores[level].columns[column] for run in (base, candidate))
     return paired_delta(
@@ -77,9 +79,35 @@ def floor_delta(base: LoadedRun, candidate: LoadedRun, shared: Delta) -> Delta:
         (level, shared.k),
         shared.slice,
         shared.of,
-        [(values.get(key, 0.0), others.get(key, 0.0)) for key in measured],
+        [
+            *((values.get(key, 0.0), others.get(key, 0.0)) for key in measured),
+            *[(0.0, 0.0)] * failed,
+        ],
         own=(shared.base_counted, shared.candidate_counted),
     )
+
+
+def padded_delta(base: LoadedRun, candidate: LoadedRun, delta: Delta) -> PaddedDelta | None:
+    """A delta again between the padded means that the two runs give for themselves.
+
+    Both means are rounded once. What that can make of zero counts as zero.
+
+    Args:
+        base: The baseline.
+        candidate: The candidate; the same queries are measured in it.
+        delta: The delta over the queries that count in both.
+
+    Returns:
+        None where a run gives no such mean, or gives it over another number of queries.
+    """
+    cell = (delta.level, delta.k)
+    left, right = (run.cutoffs(delta.slice).get(cell) for run in (base, candidate))
+    if left is None or right is None or left.of != right.of:
+        return None
+    mean, other = left.padded.get(delta.metric), right.padded.get(delta.metric)
+    if mean is None or other is None:
+        return None
+    return PaddedDelta(of=left.of, base=mean, candidate=other, delta=difference(mean, other))
 
 
 def _slices(run: LoadedRun) -> dict[str, list[QueryKey]]:

@@ -14,6 +14,7 @@ __all__ = [
     "Delta",
     "Difference",
     "MacroDelta",
+    "PaddedDelta",
     "Reason",
     "ReasonCode",
     "Refused",
@@ -138,6 +139,22 @@ class MacroDelta(msgspec.Struct, frozen=True, kw_only=True):
     delta: float
 
 
+class PaddedDelta(msgspec.Struct, frozen=True, kw_only=True):
+    """The headline again over padded lists: the convention of trec_eval.
+
+    Attributes:
+        of: Measurable queries, failed searches included; both means are over all of them.
+        base, candidate: The means that each run gives for itself: a list shorter than the cut-off
+            keeps what it found, and its missing ranks are misses.
+        delta: Their difference.
+    """
+
+    of: int
+    base: float
+    candidate: float
+    delta: float
+
+
 class ChangedQuery(msgspec.Struct, frozen=True, kw_only=True):
     """A query with at least one value that is not the same in both runs.
 
@@ -174,8 +191,10 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, tag="compared", tag_
             for; every mean is over the queries that count in both runs.
         verdict: The sign of the headline's delta.
         headline: The one delta that decides; its slice is `all`.
-        floor: The headline over all measured queries, where one without a value counts as a
-            miss (0); its sign is the verdict's. None unless `shared_only`.
+        padded: The headline over padded lists; None where a run does not give it. Where
+            `shared_only`, its sign is the verdict's; elsewhere a note says where it is not.
+        floor: The headline over all measurable queries, where a list shorter than the cut-off
+            scores 0, whatever it holds; its sign is the verdict's. None unless `shared_only`.
         deltas: Every metric, level, cut-off and slice.
         macro: Means over categories.
         queries: Those that changed anywhere, in corpus order.
@@ -197,6 +216,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, tag="compared", tag_
     shared_only: bool = False
     verdict: Verdict
     headline: Delta
+    padded: PaddedDelta | None = None
     floor: Delta | None = None
     deltas: tuple[Delta, ...]
     macro: tuple[MacroDelta, ...]

@@ -49,6 +49,7 @@ def select(
     cells: list[Cell] = []
     omitted: list[Omitted] = []
     reasons: list[Reason] = []
+    gone: list[tuple[Level, int | None, _Fault]] = []
     known = _depths(base) | _depths(candidate)
     depths = known if cutoffs is None or cutoffs == "common" else set(cutoffs)
     for level in LEVELS:
@@ -57,6 +58,7 @@ def select(
         absent = _absent_level(base, candidate, level)
         if absent is not None:
             omitted.append(absent)
+            gone.append((level, None, _Fault(absent.reason, refuse=False)))
             continue
         for k in sorted(depths):
             fault = _fault(base, candidate, (level, k))
@@ -66,6 +68,7 @@ def select(
                 reasons.append(_members_reason(level, k, fault))
             else:
                 omitted.append(Omitted(level=level, k=k, reason=fault.what))
+                gone.append((level, k, fault))
     reasons.extend(
         Reason(
             code="cutoff",
@@ -76,7 +79,7 @@ def select(
     )
     omitted.extend(_empty_categories(base, candidate, cells))
     if not cells and not reasons:
-        reasons.extend(_nothing_left(omitted))
+        reasons.append(_nothing_left(gone))
     return Selection(cells=tuple(cells), omitted=tuple(omitted), reasons=tuple(reasons))
 
 
@@ -86,11 +89,13 @@ class _Fault(msgspec.Struct, frozen=True):
     Attributes:
         refuse: The queries that count differ; False where it simply was not scored.
         both: Queries that count in both runs all the same.
+        counts: How many count where; empty where it was not scored.
     """
 
     what: str
     refuse: bool
     both: int = 0
+    counts: str = ""
 
 
 def _depths(run: LoadedRun) -> set[int]:
@@ -140,11 +145,12 @@ def _fault(base: LoadedRun, candidate: LoadedRun, cell: Cell) -> _Fault | None:
     # Where all queries together differ, that a category differs too goes without saying.
     within = "" if differing[0] == "all" else f"; in {', '.join(differing)}"
     both = len(base.counted(*cell) & candidate.counted(*cell))
+    counts = f"{counts}, {both} in both{within}"
     return _Fault(
-        f"the queries whose list reaches {k} are not the same ones ({counts}, {both} in both"
-        f"{within})",
+        f"the queries whose list reaches {k} are not the same ones ({counts})",
         refuse=True,
         both=both,
+        counts=counts,
     )
 
 
@@ -186,11 +192,22 @@ def _empty_categories(
             yield Omitted(level=level, k=k, reason=f"category {name}: {why}")
 
 
-def _nothing_left(omitted: Sequence[Omitted]) -> Iterator[Reason]:
-    for gone in omitted:
-        depth = "" if gone.k is None else f", k={gone.k}"
-        yield Reason(
-            code="nothing-left",
-            what=f"nothing is left to compare: {gone.level} level{depth}: {gone.reason}",
-            hint="ask for other levels or cut-offs, or score both runs at the same ones",
-        )
+def _nothing_left(gone: Sequence[tuple[Level, int | None, _Fault]]) -> Reason:
+    """One reason with everything that is left out in it: a cause once, its cut-offs behind it."""
+    causes: dict[tuple[Level, str], list[str]] = {}
+    for level, k, fault in gone:
+        cause = "the queries that count are not the same ones" if fault.counts else fault.what
+        depths = causes.setdefault((level, cause), [])
+        if k is not None:
+            depths.append(f"k={k}" + (f" ({fault.counts})" if fault.counts else ""))
+    listed = (
+        f"{level} level: {cause}" + (f", at {', '.join(depths)}" if depths else "")
+        for (level, cause), depths in causes.items()
+    )
+    return Reason(
+        code="nothing-left",
+        what=f"nothing is left to compare: {'; '.join(listed)}",
+        hint="take the means over the queries that count in both runs: --shared, without -k common"
+        if any(fault.both for _, _, fault in gone)
+        else "ask for other levels or cut-offs, or score both runs at the same ones",
+    )

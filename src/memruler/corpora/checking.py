@@ -9,9 +9,10 @@ import msgspec
 from memruler.corpora.jsonl_check import Fault, check
 from memruler.corpora.longmemeval import LongMemEvalCorpus
 from memruler.corpora.oddities import Observed
-from memruler.corpora.populations import CorpusCounts, count_all
+from memruler.corpora.populations import CorpusCounts, count_all, unmeasurable
 from memruler.corpora.registry import open_corpus
 from memruler.corpora.source import file_state
+from memruler.corpora.whole_document import HEAD, public_corpus
 from memruler.errors import CorpusError
 from memruler.model.corpus import CorpusInfo
 
@@ -25,9 +26,7 @@ _NAMES: dict[Format, str] = {
     "locomo": "locomo",
     "longmemeval": "longmemeval-s",
 }
-_HEAD = 1 << 16
 _ZIP = b"PK\x03\x04"
-_LONGMEMEVAL = (b'"question_id"', b'"haystack_', b'"answer_session_ids"')
 
 
 class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +39,7 @@ class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
         counts: What is in it; None when it has faults.
         faults: Every fault of a `jsonl` file; of LongMemEval the first one of each question; of
             LoCoMo the first one.
-        notes: What is odd and kept as it is, one sentence each.
+        notes: That nothing can be measured, then what is odd and kept as it is; one sentence each.
     """
 
     file: str
@@ -67,14 +66,14 @@ def detect(path: Path) -> Format:
     file_state(path)
     try:
         with path.open("rb") as file:
-            head = file.read(_HEAD)
+            head = file.read(HEAD)
     except OSError as error:
         raise CorpusError(f"cannot read the file: {error.strerror}", where=path) from error
     if head.startswith(_ZIP):
         return "locomo"
     if not head.lstrip().startswith(b"["):
         return "jsonl"
-    return "longmemeval" if any(word in head for word in _LONGMEMEVAL) else "locomo"
+    return "longmemeval" if public_corpus(head) == "longmemeval-s" else "locomo"
 
 
 def check_file(path: Path, form: Format | None = None) -> CheckReport:
@@ -102,13 +101,14 @@ def check_file(path: Path, form: Format | None = None) -> CheckReport:
     except CorpusError as error:
         every = corpus.faults() if isinstance(corpus, LongMemEvalCorpus) else [error]
         return _faulty(path, form, every)
+    nothing = unmeasurable(counts)
     return CheckReport(
         file=str(path),
         format=form,
         info=corpus.info,
         counts=counts,
         faults=(),
-        notes=observed.notes(),
+        notes=(*((nothing,) if nothing else ()), *observed.notes()),
     )
 
 
@@ -118,7 +118,8 @@ def _faulty(path: Path, form: Format, errors: Iterable[CorpusError]) -> CheckRep
             file=str(path),
             line=0,
             field=str(error.where or "").removeprefix(str(path)).strip(": "),
-            what=error.what,
+            # LoCoMo is what a list of anything is taken for, so its hint says what else it may be.
+            what=f"{error.what}; {error.hint}" if form == "locomo" and error.hint else error.what,
         )
         for error in errors
     )

@@ -14,6 +14,7 @@ from memruler.corpora.jsonl_sense import sense_faults
 from memruler.corpora.jsontext import blemishes, explain
 from memruler.corpora.mismatch import Mismatch, mismatches
 from memruler.corpora.source import Source
+from memruler.corpora.whole_document import HEAD, whole_document
 from memruler.errors import printable
 
 __all__ = ["LONGEST", "Fault", "check", "find_faults", "is_header", "lines"]
@@ -54,6 +55,11 @@ def check(path: Path) -> list[Fault]:
 def find_faults(source: Source) -> Iterator[Fault]:
     """Yield the faults of an opened file; see `check`."""
     file = str(source.path)
+    with source.open() as handle:
+        what = whole_document(handle.read(HEAD))
+    if what:
+        yield Fault(file=file, line=0, field="", what=what)
+        return
     first_line: dict[str, int] = {}
     sound = True
     with source.open() as handle:

@@ -61,7 +61,12 @@ Time = Annotated[
     Meta(
         pattern=TIME_PATTERN,
         description="ISO 8601: a date, or a date and time; without a zone it is taken as UTC.",
-        examples=["2024-03-01", "2024-03-01T10:30", "2024-03-01T10:30:00+02:00"],
+        examples=[  # the first two are shown to people
+            "2024-05-01",
+            "2024-05-01T10:30:00Z",
+            "2024-05-01T10:30",
+            "2024-05-01T10:30:00+02:00",
+        ],
     ),
 ]
 
@@ -124,7 +129,7 @@ class QueryLine(_Line, frozen=True):
     family: Annotated[
         NonEmpty | None, Meta(description="Queries that move together, for clustering.")
     ] = None
-    evidence: EvidenceLine = EvidenceLine()
+    evidence: Annotated[EvidenceLine, Meta(examples=[{"turns": [[0, 0]]}])] = EvidenceLine()
 
 
 class InstanceLine(_Line, frozen=True):

@@ -80,7 +80,7 @@ class _Haystack:
             unknown = session >= 0 and turn >= 0 and size is not None and turn >= size
         else:
             return None
-        return f"there is no turn {_written(named)}" if unknown else None
+        return f"there is no turn {_written(named)}{self._turns_there(named)}" if unknown else None
 
     def session_fault(self, named: Any) -> str | None:
         """What is wrong with a reference to a session."""
@@ -91,13 +91,27 @@ class _Haystack:
         if place < 0:
             return None  # a fault of type
         if place >= len(self.sizes):
-            return f"there is no session {_written(named)}"
+            there = "" if isinstance(named, str) else _counted(len(self.sizes), "they")
+            return f"there is no session {_written(named)}{there}"
         return "has no turn, so nothing can find it" if self.sizes[place] == 0 else None
+
+    def _turns_there(self, named: Any) -> str:
+        """What `[session, turn]` could have named; of an id nothing can be said."""
+        if isinstance(named, str):
+            return ""
+        size = self.sizes[named[0]] if named[0] < len(self.sizes) else None
+        if size is None:
+            return _counted(len(self.sizes), "sessions")
+        return _counted(size, f"the turns of session {named[0]}")
 
 
 def _list(value: Any, name: str) -> list[Any]:
     inside = value.get(name) if isinstance(value, dict) else None
     return inside if isinstance(inside, list) else []
+
+
+def _counted(number: int, things: str) -> str:
+    return f": {things} are counted from 0 to {number - 1}" if number else ": there is none"
 
 
 def _written(named: Any) -> str:

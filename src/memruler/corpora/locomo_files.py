@@ -20,6 +20,7 @@ LARGEST = 512 << 20
 _NUMBERED = re.compile(r"([0-9]{1,9})\.json")
 _IN_ZIP = re.compile(r"(?:.*/)?locomo10_v2/([0-9]{1,9})\.json")
 _HINT = "LoCoMo is the file locomo10.json, or a folder or .zip of <number>.json files"
+_OR_JSONL = "; or, if this is jsonl: one object a line (jq -c '.[]')"
 
 
 class RawConversation(NamedTuple):
@@ -132,7 +133,8 @@ def _object(value: object, where: str) -> dict[str, Any]:
 
 def _need(fields: dict[str, Any], name: str, kind: type, where: str) -> Any:
     if name not in fields:
-        raise CorpusError(f"wrong schema: `{name}` is missing", where=where, hint=_HINT)
+        other = _OR_JSONL if name == "sample_id" else ""
+        raise CorpusError(f"wrong schema: `{name}` is missing", where=where, hint=_HINT + other)
     if not isinstance(fields[name], kind):
         raise CorpusError(
             f"wrong schema: `{name}` is a {type(fields[name]).__name__}", where=where, hint=_HINT

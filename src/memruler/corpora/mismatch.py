@@ -3,6 +3,7 @@
 msgspec stops at the first. This walks the same type, so the format keeps one definition.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -15,6 +16,7 @@ from memruler.errors import printable
 __all__ = ["Mismatch", "mismatches"]
 
 _SHOWN = 40
+_EXAMPLES = 2
 
 
 class Mismatch(NamedTuple):
@@ -24,35 +26,44 @@ class Mismatch(NamedTuple):
     what: str
 
 
-def mismatches(value: Any, kind: types.Type, path: str = "") -> Iterator[Mismatch]:
+def mismatches(value: Any, kind: types.Type, path: str = "", form: str = "") -> Iterator[Mismatch]:
     """Yield every mismatch, in the order of the value.
 
     Args:
         value: As decoded from JSON.
         kind: From `msgspec.inspect.type_info`; the types that a JSON format is made of.
         path: Of `value`.
+        form: How to write it instead, said behind what shows that a person does not know.
     """
     match kind:
         case types.StructType(array_like=True):
             yield from _row(value, kind, path)
         case types.StructType():
-            yield from _struct(value, kind, path)
+            yield from _struct(value, kind, path, form)
         case types.VarTupleType():
             yield from _items(value, kind, path)
         case types.UnionType():
-            yield from _union(value, kind, path)
+            yield from _union(value, kind, path, form)
         case types.AnyType():
             pass
         case types.Metadata():
-            yield from mismatches(value, kind.type, path)
+            yield from mismatches(value, kind.type, path, _form(kind) or form)
         case _:
-            if what := _scalar(value, kind):
+            if what := _scalar(value, kind, form):
                 yield Mismatch(path, what)
 
 
-def _struct(value: Any, kind: types.StructType, path: str) -> Iterator[Mismatch]:
+def _form(kind: types.Type) -> str:
+    """How a value is written, from the first examples of its type; empty where it has none."""
+    extra = kind.extra_json_schema if isinstance(kind, types.Metadata) else None
+    examples = (extra or {}).get("examples", ())[:_EXAMPLES]
+    told = [one if isinstance(one, str) else json.dumps(one) for one in examples]
+    return "; write it as " + " or ".join(f"`{one}`" for one in told) if told else ""
+
+
+def _struct(value: Any, kind: types.StructType, path: str, form: str) -> Iterator[Mismatch]:
     if not isinstance(value, dict):
-        yield Mismatch(path, f"expected {_name(kind)}, got {_shown(value)}")
+        yield Mismatch(path, f"expected {_name(kind)}, got {_shown(value)}{form}")
         return
     fields = {field.encode_name: field for field in kind.fields}
     for name, inner in value.items():
@@ -83,9 +94,9 @@ def _row(value: Any, kind: types.StructType, path: str) -> Iterator[Mismatch]:
         yield from mismatches(item, field.type, f"{path}[{n}]")
 
 
-def _union(value: Any, kind: types.UnionType, path: str) -> Iterator[Mismatch]:
+def _union(value: Any, kind: types.UnionType, path: str, form: str) -> Iterator[Mismatch]:
     """The mismatches with the member of the value's own JSON type, if there is one."""
-    found = [list(mismatches(value, member, path)) for member in kind.types]
+    found = [list(mismatches(value, member, path, form)) for member in kind.types]
     if not all(found):
         return
     for member, inside in zip(kind.types, found, strict=True):
@@ -93,7 +104,8 @@ def _union(value: Any, kind: types.UnionType, path: str) -> Iterator[Mismatch]:
             yield from inside
             return
     expected = " or ".join(_name(member) for member in kind.types)
-    yield Mismatch(path, f"expected {expected}, got {_shown(value)}")
+    forms = "".join(map(_form, kind.types)) or form
+    yield Mismatch(path, f"expected {expected}, got {_shown(value)}{forms}")
 
 
 _PYTHON: dict[type, type | tuple[type, ...]] = {
@@ -124,8 +136,8 @@ def _plain(kind: types.Type) -> types.Type:
     return _plain(kind.type) if isinstance(kind, types.Metadata) else kind
 
 
-def _scalar(value: Any, kind: types.Type) -> str | None:
-    expected = f"expected {_name(kind)}, got {_shown(value)}"
+def _scalar(value: Any, kind: types.Type, form: str) -> str | None:
+    expected = f"expected {_name(kind)}, got {_shown(value)}{form}"
     if isinstance(kind, types.LiteralType):
         same = any(type(value) is type(one) and value == one for one in kind.values)
         return None if same else expected
@@ -136,7 +148,7 @@ def _scalar(value: Any, kind: types.Type) -> str | None:
             if len(value) < (shortest or 0):
                 return "must not be empty"
             if pattern and not re.search(pattern, value):
-                return f"is not written as it must be: {_shown(value)}"
+                return f"is not written as it must be: {_shown(value)}{form}"
         case types.IntType(ge=low, le=high) | types.FloatType(ge=low, le=high):
             if (low is not None and value < low) or (high is not None and value > high):
                 return f"is out of range: {_shown(value)}, must be {_range(low, high)}"

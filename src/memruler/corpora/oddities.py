@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from memruler.corpora.jsonl_format import RULE
 from memruler.model.corpus import Corpus, CorpusInfo, Instance
 
 __all__ = ["LONG_TEXT", "Observed"]
@@ -13,11 +14,16 @@ LONG_TEXT = 1_000_000
 _WIDEST = 4  # bytes of a character
 
 _NOTES = {
-    "empty": "without a turn: nothing can be stored of them or found in them",
-    "late": "dated after a question of their instance: they are stored all the same",
-    "repeated": "with an id that another one of their instance has: they are told apart by place",
+    "empty": ("session", "without a turn: nothing can be stored of them or found in them"),
+    "late": ("session", "dated after a question of their instance: they are stored all the same"),
+    "repeated": (
+        "session",
+        "with an id that another one of their instance has: they are told apart by place",
+    ),
+    "unused": ("question", "with evidence although `answerable` is false: it is not used"),
+    "long": ("text", f"of more than {LONG_TEXT:,} bytes"),
 }
-"""Kind of oddity to what is said of so many sessions."""
+"""Kind of oddity to its noun and what is said of so many."""
 
 
 class Observed:
@@ -29,8 +35,7 @@ class Observed:
 
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
-        self._sessions: Counter[str] = Counter()
-        self._long_texts = 0
+        self._met: Counter[str] = Counter()
         self._first: dict[str, str] = {}
 
     @property
@@ -39,8 +44,7 @@ class Observed:
         return self._corpus.info
 
     def __iter__(self) -> Iterator[Instance]:
-        self._sessions.clear()
-        self._long_texts = 0
+        self._met.clear()
         self._first.clear()
         for instance in self._corpus:
             self._look(instance)
@@ -48,17 +52,11 @@ class Observed:
 
     def notes(self) -> tuple[str, ...]:
         """One sentence for each kind of oddity that was met in the last reading."""
-        told = [
-            f"{_many(self._sessions[kind], 'session')} {what} (the first: {self._first[kind]})"
-            for kind, what in _NOTES.items()
-            if self._sessions[kind]
-        ]
-        if self._long_texts:
-            told.append(
-                f"{_many(self._long_texts, 'text')} of more than {LONG_TEXT:,} bytes "
-                f"(the first: {self._first['long']})"
-            )
-        return tuple(told)
+        return tuple(
+            f"{_many(self._met[kind], noun)} {what} (the first: {self._first[kind]})"
+            for kind, (noun, what) in _NOTES.items()
+            if self._met[kind]
+        )
 
     def _look(self, instance: Instance) -> None:
         asked = min((q.time for q in instance.queries if q.time is not None), default=None)
@@ -75,11 +73,15 @@ class Observed:
                 ids.add(session.id)
             for turn in session.turns:
                 if len(turn.text) * _WIDEST > LONG_TEXT < len(turn.text.encode()):
-                    self._long_texts += 1
-                    self._first.setdefault("long", f"{place}, turn {turn.position}")
+                    self._count("long", f"{place}, turn {turn.position}")
+        for query in instance.queries:
+            # In the published corpora it is by design, and documented.
+            mine = [reading for reading in query.evidence if reading.rule == RULE]
+            if not query.answerable and any(reading.references for reading in mine):
+                self._count("unused", f"instance {instance.key}, query {query.position}")
 
     def _count(self, kind: str, place: str) -> None:
-        self._sessions[kind] += 1
+        self._met[kind] += 1
         self._first.setdefault(kind, place)
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "exclusion",
     "is_member",
     "refuse_unmeasurable",
+    "unmeasurable",
 ]
 
 UNANSWERABLE = "unanswerable_by_design"
@@ -159,6 +160,22 @@ def _count(instances: Iterable[Instance], populations: tuple[Population, ...]) -
             for n, population in enumerate(populations)
         ),
     )
+
+
+def unmeasurable(counts: CorpusCounts) -> str | None:
+    """Why nothing of a corpus can be measured under any population; None when something can."""
+    if any(one.measurable for one in counts.populations):
+        return None
+    reasons = {reason for one in counts.populations for reason in one.excluded}
+    if not reasons:
+        why = "there is no query"
+    elif HAYSTACK_IS_EVIDENCE in reasons:
+        why = "where a query names its evidence, " + REASONS[HAYSTACK_IS_EVIDENCE]
+    elif GOLD_UNRESOLVED in reasons:
+        why = "no query names its evidence"
+    else:
+        why = "every query is meant to have no answer"
+    return f"nothing can be measured: {why}"
 
 
 def refuse_unmeasurable(info: CorpusInfo, excluded: Mapping[str, int]) -> None:

@@ -1,5 +1,6 @@
 """Names of corpora to corpora. A loader is imported only when its corpus is opened."""
 
+import shlex
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 from memruler.corpora.cached import locate, tier_of
 from memruler.corpora.pins import pin, pins
 from memruler.corpora.source import Identify, Provenance, as_local_file
+from memruler.corpora.whole_document import HEAD, public_corpus
 from memruler.errors import UsageError
 from memruler.model.corpus import Corpus
 
@@ -32,12 +34,18 @@ def open_corpus(name: str, path: Path | None = None) -> Corpus:
             pin is as good as the cached one; any other is a `local-file`.
 
     Raises:
-        UsageError: The name is unknown, or needs a path or a fetch first.
+        UsageError: The name is unknown, needs a path or a fetch first, or takes no path
+            (`synthetic`: a file of one's own must not pass for the bundled one).
         CorpusError: The file cannot be read as this corpus.
         ChecksumError: The cached file is not the pinned one any more.
     """
+    _refuse_file_name(name)
     pin(name)  # an unknown name ends here, with the near ones
     load = _LOADERS[name]
+    if path is not None and name == "synthetic":
+        raise UsageError(
+            "synthetic is bundled", where=path, hint="a file of your own is `jsonl --path FILE`"
+        )
     if path is not None:
         return load(name, path, partial(_identify, name))
     if name == "synthetic":
@@ -47,6 +55,27 @@ def open_corpus(name: str, path: Path | None = None) -> Corpus:
             "jsonl stands for a file of your own", hint="name the file with `--path FILE`"
         )
     return load(name, locate(name).path, partial(_identify, name))
+
+
+def _refuse_file_name(name: str) -> None:
+    """Refuse the name of a file where that of a corpus belongs, and say how to name both."""
+    if name in _LOADERS:
+        return
+    head = b""
+    try:
+        found = Path(name).is_file()
+        if found:
+            with Path(name).open("rb") as file:
+                head = file.read(HEAD)
+    except (OSError, ValueError):  # too long for a name, or not to be read; a NUL in it
+        found = False
+    if not found and not name.endswith((".json", ".jsonl")):
+        return
+    kind = public_corpus(head) or "jsonl"
+    raise UsageError(
+        f"no such corpus: {name!r}",
+        hint=f"name the corpus, then its file: `{kind} --path {shlex.quote(name)}`",
+    )
 
 
 def _identify(name: str, sha256: str) -> Provenance:

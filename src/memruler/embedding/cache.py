@@ -80,6 +80,7 @@ class VectorCache:
         self._file: CacheFile | None = None
         self._closer: weakref.finalize[..., VectorCache] | None = None
         self._proof: tuple[CachedVector, ...] = ()
+        self._exact = False
         self._readable = self._writable = True
         self.warnings: list[str] = []
         self.broken = 0
@@ -91,7 +92,13 @@ class VectorCache:
             keys: SHA-256 digests of texts.
         """
         hour = self._hour()
-        got = self._read(lambda file: file.get(keys, hour))
+
+        def look(file: CacheFile) -> tuple[dict[bytes, CachedVector], int]:
+            got = file.get(keys, hour)
+            self._refuse_another(file)  # after it: rows are written after the proof
+            return got
+
+        got = self._read(look)
         if got is None:
             return {}
         rows, broken = got
@@ -104,12 +111,17 @@ class VectorCache:
         """Whether there is no row at all; None if the cache cannot be read."""
         return self._read(CacheFile.empty)
 
-    def keep_proof(self, rows: Sequence[CachedVector]) -> None:
+    def keep_proof(self, rows: Sequence[CachedVector], *, exact: bool) -> None:
         """Have these rows wherever others are, so that the next start can tell whose they are.
 
         They are written before any other row, and evicted last. Nothing is written now.
+
+        Args:
+            rows: Vectors of texts that every start embeds.
+            exact: A file that holds other bits for them, since another process begins it at the
+                same time, is set aside.
         """
-        self._proof = tuple(rows)
+        self._proof, self._exact = tuple(rows), exact
 
     def put(self, rows: Sequence[CachedVector]) -> None:
         """Store rows; older ones make room when the limit is reached."""
@@ -118,9 +130,11 @@ class VectorCache:
         hour = self._hour()
 
         def store(file: CacheFile) -> int:
-            if self._proof:  # each time, since another process may have emptied the file
-                file.put(self._proof, _LAST)
-            file.put(rows, hour)
+            with file.transaction():
+                if self._proof:  # each time, since another process may have emptied the file
+                    self._refuse_another(file)
+                    file.put(self._proof, _LAST)
+                file.put(rows, hour)
             return file.live_bytes() + other_bytes(self._folder, file.path)
 
         try:
@@ -143,7 +157,7 @@ class VectorCache:
         """
         self.close()
         try:
-            if self._path is not None:
+            if self._path is not None and self._readable:
                 set_aside(self._path)
                 self._note(
                     f"a cache file was set aside and begun anew, since {reason} [{self._path.name}]"
@@ -183,7 +197,7 @@ class VectorCache:
         except sqlite3.Error as error:
             if not is_damage(error):
                 raise
-            self.set_aside(f"it is damaged: {error}")
+            self.set_aside(f"it cannot be used: {error}")
             if not self._readable:
                 raise
         return action(self._opened())
@@ -205,3 +219,11 @@ class VectorCache:
             self._file = CacheFile(self._path, self._label)
             self._closer = weakref.finalize(self, self._file.close)
         return self._file
+
+    def _refuse_another(self, file: CacheFile) -> None:
+        """Refuse a file that another process began anew with vectors of another model."""
+        if not self._exact:
+            return
+        found, _ = file.get([row.key for row in self._proof], self._hour())
+        if any(found.get(row.key, row) != row for row in self._proof):
+            raise sqlite3.DatabaseError("another process keeps vectors of another model in it")

@@ -7,6 +7,7 @@ operating system pass through here: `cache.py` decides what they mean.
 import hashlib
 import os
 import sqlite3
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -42,8 +43,9 @@ _SCHEMA = (
     # Apart, so that noting a use rewrites a few bytes and not the vector.
     "CREATE TABLE IF NOT EXISTS recency (id INTEGER PRIMARY KEY, used INTEGER NOT NULL)",
 )
+# Cast, since SQLite lets any column hold any type and somebody else may have written it.
 _GET = (
-    "SELECT v.id, v.text, v.vector, v.truncated, v.seal, r.used"
+    "SELECT v.id, v.text, v.vector, v.truncated, v.seal, CAST(r.used AS INTEGER)"
     " FROM vectors v LEFT JOIN recency r USING (id) WHERE v.text IN ({})"
 )
 _PUT = (
@@ -57,7 +59,7 @@ _USE = (
 )
 _OLDEST = (
     "SELECT v.id FROM vectors v LEFT JOIN recency r USING (id)"
-    " ORDER BY coalesce(r.used, 0), v.id LIMIT ?"
+    " ORDER BY CAST(coalesce(r.used, 0) AS INTEGER), v.id LIMIT ?"
 )
 
 # SQLite's ERROR among them: our statements are fixed, so it can only mean a foreign schema.
@@ -112,13 +114,7 @@ class CacheFile:
         # a link made in between could redirect: see docs/embedding.md.
         open_append(path).close()
         for suffix in SIDE_FILES:
-            side = path.with_name(path.name + suffix)
-            if side.is_symlink():
-                raise UsageError(
-                    "refusing a symbolic link where a file belongs",
-                    where=side,
-                    hint="remove the link",
-                )
+            _refuse_link(path.with_name(path.name + suffix))
         self._db = sqlite3.connect(
             f"{path.absolute().as_uri()}?mode=rw",
             uri=True,
@@ -142,7 +138,7 @@ class CacheFile:
             self._db.execute("PRAGMA journal_mode = WAL").fetchone()
 
     def _create(self, embedder: str | None) -> None:
-        with self._write():
+        with self.transaction():
             # Asked again inside: another process may just have made it.
             if self._number("PRAGMA application_id") == _APPLICATION_ID:
                 return
@@ -158,15 +154,22 @@ class CacheFile:
         return int(number)
 
     @contextmanager
-    def _write(self) -> Iterator[None]:
+    def transaction(self) -> Iterator[None]:
+        """What is read and written inside is one step to other processes; may be nested."""
+        if self._inside():
+            yield
+            return
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
             self._db.execute("COMMIT")
         except BaseException:
-            if self._db.in_transaction:
+            if self._inside():  # some errors have rolled it back already
                 self._db.execute("ROLLBACK")
             raise
+
+    def _inside(self) -> bool:
+        return self._db.in_transaction
 
     def get(self, keys: Sequence[bytes], hour: int) -> tuple[dict[bytes, CachedVector], int]:
         """What is there of `keys`, and how many rows were there but broken (and left out).
@@ -192,7 +195,7 @@ class CacheFile:
 
     def put(self, rows: Iterable[CachedVector], hour: int) -> None:
         """Store or replace rows, and note the uses since the last write, in one transaction."""
-        with self._write():
+        with self.transaction():
             for row in rows:
                 flag = None if row.truncated is None else int(row.truncated)
                 cursor = self._db.execute(_PUT, (row.key, row.vector, flag, row.seal()))
@@ -231,7 +234,7 @@ class CacheFile:
     def ages(self) -> list[tuple[int, int]]:
         """Rows by the hour of their last use: (hour, count), oldest first."""
         return self._db.execute(
-            "SELECT coalesce(r.used, 0) AS hour, count(*)"
+            "SELECT CAST(coalesce(r.used, 0) AS INTEGER) AS hour, count(*)"
             " FROM vectors v LEFT JOIN recency r USING (id) GROUP BY hour ORDER BY hour"
         ).fetchall()
 
@@ -240,7 +243,7 @@ class CacheFile:
 
         Free pages go back to the file system as far as other readers allow.
         """
-        with self._write():
+        with self.transaction():
             ids = self._db.execute(_OLDEST, (count,)).fetchall()
             self._db.executemany("DELETE FROM vectors WHERE id = ?", ids)
             self._db.executemany("DELETE FROM recency WHERE id = ?", ids)
@@ -287,6 +290,14 @@ class CacheFile:
 
 
 _INHERITED: list[sqlite3.Connection] = []
+
+
+def _refuse_link(path: Path) -> None:
+    """Refuse a link of either kind where SQLite may write; that nothing is there is fine."""
+    with suppress(FileNotFoundError):
+        state = path.lstat()
+        if stat.S_ISLNK(state.st_mode) or state.st_nlink > 1:
+            raise UsageError("refusing a link where a file belongs", where=path, hint="remove it")
 
 
 def _row(key: object, vector: object, flag: object) -> CachedVector | None:

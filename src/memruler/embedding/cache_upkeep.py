@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -20,6 +20,8 @@ _SLACK = 16 * 1024
 _ASIDE = "set aside, since it was damaged or its vectors were not the embedder's"
 
 _T = TypeVar("_T")
+_Label = dict[str, str | int | float | bool | None]
+"""Flat, as it was written: what somebody else nested deeply would exhaust whoever shows it."""
 
 
 class Evicted(NamedTuple):
@@ -42,7 +44,7 @@ class FileReport(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     file: str
-    embedder: dict[str, Any] | None
+    embedder: _Label | None
     vectors: int | None
     bytes: int
     broken: int | None = None
@@ -124,9 +126,7 @@ def reports(folder: Path, *, check: bool = False) -> list[FileReport]:
 def _report(file: VectorFile, *, check: bool) -> FileReport:
     blank = FileReport(file=file.path.name, embedder=None, vectors=None, bytes=file.bytes)
     if file.aside:
-        return msgspec.structs.replace(
-            blank, problem="set aside, since it was damaged or its vectors were not the embedder's"
-        )
+        return msgspec.structs.replace(blank, problem=_ASIDE)
     try:
         with _opened(file.path) as rows:
             label = rows.embedder()
@@ -136,9 +136,9 @@ def _report(file: VectorFile, *, check: bool) -> FileReport:
     return msgspec.structs.replace(blank, embedder=_decoded(label), vectors=count, broken=broken)
 
 
-def _decoded(label: str | None) -> dict[str, Any] | None:
+def _decoded(label: str | None) -> _Label | None:
     with suppress(msgspec.MsgspecError):
-        return msgspec.json.decode(label or "null", type=dict[str, Any])
+        return msgspec.json.decode(label or "null", type=_Label)
     return None
 
 

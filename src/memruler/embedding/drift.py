@@ -46,7 +46,7 @@ def hold_against_cache(embedder: Embedder, cache: VectorCache) -> None:
         empty = cache.empty()
         found = cache.get([row.key for row in fresh])
         if empty is None or empty:
-            cache.keep_proof(fresh)
+            cache.keep_proof(fresh, exact=not remote)
             cache.put(())
             return
         if remote and found:
@@ -54,7 +54,9 @@ def hold_against_cache(embedder: Embedder, cache: VectorCache) -> None:
         elif not found or not _agree(fresh, found):
             cache.set_aside(_FOREIGN if found else _UNPROVEN)
             continue
-        cache.keep_proof([found.get(row.key, row) for row in fresh])
+        cache.keep_proof([found.get(row.key, row) for row in fresh], exact=not remote)
+        if len(found) < len(fresh):  # broken; replaced now, or the next start would say it again
+            cache.put(())
         return
     cache.give_up("its vectors change from one process to the next")
 

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from itertools import islice
+from typing import Any
 
 import msgspec
 
@@ -86,6 +87,16 @@ def _new(plan: Plan, folder: RunFolder) -> Manifest:
     )
 
 
+def _other_code(wanted: dict[str, Any], there: dict[str, Any]) -> str:
+    """What to add where the system has the same name and settings, and only its digest differs."""
+    new, old = wanted["system"], there.get("system")
+    if not isinstance(old, dict) or new["digest"] == old.get("digest"):
+        return ""
+    if any(new[key] != old.get(key) for key in new if key != "digest"):
+        return ""
+    return f" (the code of {new['name']} was changed: a run never mixes two versions)"
+
+
 def require_same_run(plan: Plan, folder: RunFolder, found: Manifest) -> None:
     """Refuse to go on with a folder that was begun as another run.
 
@@ -102,10 +113,11 @@ def require_same_run(plan: Plan, folder: RunFolder, found: Manifest) -> None:
         there["population"] = {k: v for k, v in population.items() if k != "digest"}
     if wanted != there:
         parts = sorted(part for part in wanted if wanted[part] != there.get(part))
+        code = _other_code(wanted, there)
         raise UsageError(
-            f"this run folder was begun with another {', '.join(parts) or 'fingerprint'}",
+            f"this run folder was begun with another {', '.join(parts) or 'fingerprint'}{code}",
             where=folder.path,
-            hint="repeat the settings it was begun with, or choose another --stem",
+            hint="choose another --stem, or repeat what it was begun with",
         )
     if provenance.tool()["source_sha256"] != found.tool.get("source_sha256"):
         raise UsageError(

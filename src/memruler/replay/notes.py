@@ -69,7 +69,8 @@ def run_warnings(
         different = determinism.queries - determinism.identical
         found.append(
             f"not deterministic: {different} of {determinism.queries} queries ranked differently "
-            "in a second fresh store; a single run is one draw"
+            "in a fresh store and another process; a single run is one draw (a usual cause: the "
+            "order of a Python set of strings, which differs in each process; sort before adding)"
         )
     if tally.failed:
         found.append(

@@ -72,16 +72,18 @@ def measure(plan: Plan, folder: RunFolder, tick: Tick) -> Manifest:
             tally = _replay_all(run, manifest, journal)
             determinism, doubt = _probe(run, manifest, journal, tally)
         except KeyboardInterrupt:
+            done = len(journal.done)
+            if not done:
+                _leave_nothing(folder)
+                raise Interrupted("interrupted before one instance was finished") from None
             raise Interrupted(
-                "interrupted; finished instances are kept",
+                f"interrupted; {done} finished instance{'s are' if done > 1 else ' is'} kept",
                 where=folder.path,
                 hint=f"resume with the same command and --stem {folder.path.name}",
             ) from None
         except MemrulerError:
             if not journal.done:
-                # Nothing counts yet: leave no half-written run behind.
-                remove_tree(folder.path / _STORES, resolved=True)
-                folder.discard()
+                _leave_nothing(folder)
             raise
     identity = plan.system.identity()
     own = plan.system.warnings() if isinstance(plan.system, Warns) else ()
@@ -98,6 +100,12 @@ def measure(plan: Plan, folder: RunFolder, tick: Tick) -> Manifest:
         ),
         tally.digest,
     )
+
+
+def _leave_nothing(folder: RunFolder) -> None:
+    """Nothing counts yet: leave no half-written run behind that other settings could take up."""
+    remove_tree(folder.path / _STORES, resolved=True)
+    folder.discard()
 
 
 def _take_up_sealed(run: _Run, found: Manifest) -> Manifest:

@@ -97,5 +97,6 @@ class Tally:
             raise SystemUnderTestError(
                 f"{self.failed} of {self.searched} searches failed, one with: {failed[0]}",
                 where=f"instance {instance}",
-                hint="mend the system, then repeat the command to resume",
+                hint="mend the system and measure it under another --stem; where the cause was "
+                "outside of it (a server that was down), the same command resumes",
             )

@@ -109,7 +109,7 @@ def context(size: ContextSize) -> str:
     chars = (
         "characters not known"
         if size.chars_over_4 is None
-        else f"{size.chars_over_4:.1f} characters/4"
+        else f"about {size.chars_over_4:.1f} tokens (characters / 4)"
     )
     return f"{chars}, {tokens} a query ({size.tokenizer}), over {size.queries} queries"
 

@@ -6,7 +6,14 @@ from rich.console import Console
 from rich.text import Text
 
 from memruler.compare.comparable import shown
-from memruler.compare.record import ChangedQuery, Comparison, Delta, MacroDelta, Refused
+from memruler.compare.record import (
+    ChangedQuery,
+    Comparison,
+    Delta,
+    MacroDelta,
+    PaddedDelta,
+    Refused,
+)
 from memruler.errors import printable
 from memruler.model.summary import Level
 from memruler.report import numbers
@@ -78,7 +85,7 @@ def _headline(comparison: Comparison, console: Console) -> None:
         console,
         [
             ("queries", moves),
-            *_floor(comparison),
+            *_over_all(comparison),
             ("base", comparison.base.name),
             ("candidate", comparison.candidate.name),
             *(("changed", shown(difference)) for difference in comparison.changed),
@@ -86,16 +93,22 @@ def _headline(comparison: Comparison, console: Console) -> None:
     )
 
 
-def _floor(comparison: Comparison) -> Iterator[tuple[str, str]]:
-    floor = comparison.floor
-    if floor is None:
-        return
-    base, candidate, _ = _own_counts(floor)
-    both = comparison.headline.counted
-    yield "counted", f"{base} in the base, {candidate} in the candidate, {both} in both"
-    means = f"{numbers.mean(floor.base)} -> {numbers.mean(floor.candidate)}"
-    over = f"over all {floor.of} measured, a missing list counted as a miss"
-    yield "floor", f"{means} ({numbers.delta(floor.delta)}) {over}"
+def _over_all(comparison: Comparison) -> Iterator[tuple[str, str]]:
+    """The headline over all measurable queries, where some lists are shorter than its cut-off."""
+    head, padded, floor = comparison.headline, comparison.padded, comparison.floor
+    if floor is not None:
+        base, candidate, both = _own_counts(head)
+        yield "counted", f"{base} in the base, {candidate} in the candidate, {both} in both"
+    if padded is not None and min(head.base_counted, head.candidate_counted) < padded.of:
+        yield "padded", f"{_means(padded)} over all {padded.of}, missing ranks counted as misses"
+    if floor is not None:
+        short = f"a list shorter than {floor.k} scores 0, whatever it holds"
+        yield "floor", f"{_means(floor)} over all {floor.of}, {short}"
+
+
+def _means(row: Delta | PaddedDelta) -> str:
+    means = f"{numbers.mean(row.base)} -> {numbers.mean(row.candidate)}"
+    return f"{means} ({numbers.delta(row.delta)})"
 
 
 def _level(comparison: Comparison, level: Level, console: Console) -> None:
@@ -103,9 +116,9 @@ def _level(comparison: Comparison, level: Level, console: Console) -> None:
     shared = comparison.shared_only
     heading(
         console,
-        f"{level} level (means over both; n: list reaches k, of {grid[0][0].of} measured)"
+        f"{level} level (means over both; n: found k distinct {level}s, of {grid[0][0].of})"
         if shared
-        else f"{level} level (n/N: queries whose list reaches k, of all measured)",
+        else f"{level} level (n/N: queries that found k distinct {level}s, of all)",
     )
     metrics = [column_head(d.metric) for d in grid[0]]
     table = numeric_table(["k", ""], [*metrics, "n" if shared else "n/N"])

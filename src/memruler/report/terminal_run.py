@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from memruler.errors import printable
-from memruler.model.summary import Level, Summary
+from memruler.model.summary import Level, Omitted, Summary
 from memruler.report import numbers
 from memruler.report.document import ReportDocument
 from memruler.report.layout import banner, column_head, facts, heading, numeric_table
@@ -28,11 +28,22 @@ def render_run(document: ReportDocument, folder: Path, console: Console) -> None
     if manifest.degraded:
         banner(console, "DEGRADED: do not trust these numbers", manifest.degraded)
     console.print(_headline(summary))
+    if manifest.warnings:  # up here, since they put the number above in doubt
+        console.print()
+        facts(console, (("warning", warning) for warning in manifest.warnings))
     for level in levels_of(summary.slices[0].cutoffs):
-        heading(console, f"{level} level (n/N: queries whose list reaches k, of all)")
+        heading(console, f"{level} level (n/N: queries that found k distinct {level}s, of all)")
         _level(console, summary, level)
     console.print()
-    facts(console, _facts(document, folder))
+    facts(console, _facts(document))
+    # By itself and unwrapped, so that it can be copied.
+    console.print(Text(f"report: {printable(_near(folder), 4096)}"), soft_wrap=True)
+
+
+def _near(folder: Path) -> Path:
+    """The path from where the person is, if it is below there."""
+    here = Path.cwd()
+    return folder.relative_to(here) if folder.is_relative_to(here) else folder
 
 
 def _headline(summary: Summary) -> Text:
@@ -64,7 +75,7 @@ def _level(console: Console, summary: Summary, level: Level) -> None:
     console.print(table)
 
 
-def _facts(document: ReportDocument, folder: Path) -> Iterator[tuple[str, str]]:
+def _facts(document: ReportDocument) -> Iterator[tuple[str, str]]:
     manifest, summary = document.manifest, document.summary
     corpus, system = manifest.fingerprint["corpus"], manifest.fingerprint["system"]
     yield (
@@ -80,9 +91,7 @@ def _facts(document: ReportDocument, folder: Path) -> Iterator[tuple[str, str]]:
         yield "failed", f"{number} searches: {message}"
     if moved := moved_headline(summary):
         yield "headline", moved
-    for gone in summary.omitted:
-        depth = "" if gone.k is None else f" k={gone.k}"
-        yield "left out", f"{gone.level} level{depth}: {gone.reason}"
+    yield from _left_out(summary)
     yield from _bounds(summary)
     yield "store", numbers.store(summary.store)
     yield "hits", numbers.hits(summary.hits)
@@ -92,9 +101,19 @@ def _facts(document: ReportDocument, folder: Path) -> Iterator[tuple[str, str]]:
     yield "determinism", numbers.determinism(manifest.determinism)
     for note in (*manifest.corpus_notes, *manifest.notes):
         yield "note", note
-    for warning in manifest.warnings:
-        yield "warning", warning
-    yield "report", str(folder)
+
+
+def _left_out(summary: Summary) -> Iterator[tuple[str, str]]:
+    """What was left out; at each level the cut-offs that no query reached together."""
+    longest: dict[Level, list[Omitted]] = {}
+    for gone in summary.omitted:
+        if gone.k is None:
+            yield "left out", f"{gone.level} level: {gone.reason}"
+        else:
+            longest.setdefault(gone.level, []).append(gone)
+    for level, group in longest.items():
+        depths = ", ".join(str(gone.k) for gone in group)
+        yield "left out", f"{level} level k={depths}: {group[0].reason}"
 
 
 def _bounds(summary: Summary) -> Iterator[tuple[str, str]]:

@@ -43,8 +43,8 @@ def moved_headline(summary: Summary) -> str | None:
     if head is None or (head[1].level, head[1].k) == usual:
         return None
     return (
-        f"{HEADLINE}@{usual[1]} at the {usual[0]} level is not there (not asked for, or no list "
-        f"is that long), so {head[0]} at the {head[1].level} level leads; do not hold it against "
+        f"{HEADLINE}@{usual[1]} at the {usual[0]} level is not there (not asked for, or no query "
+        f"found as many), so {head[0]} at the {head[1].level} level leads; do not hold it against "
         "the headline of another run"
     )
 

@@ -27,6 +27,8 @@ class LevelScores(msgspec.Struct, frozen=True, kw_only=True):
             search, which keeps its place in the padded means [Q].
         matrix: The metrics.
         without_gold: Queries that the population measures but that have no gold here.
+        blind: Whether hits came back and not one has a credit id here: then nothing is scored,
+            since a zero would say that the memory missed.
         unattributed: Hits without a credit id, of queries that the population measures.
     """
 
@@ -36,6 +38,7 @@ class LevelScores(msgspec.Struct, frozen=True, kw_only=True):
     gold: NDArray[np.int64]
     matrix: ScoredMatrix
     without_gold: int
+    blind: bool
     unattributed: int
 
 
@@ -70,10 +73,14 @@ def score_level(run: RunArrays, level: Level, cutoffs: tuple[int, ...]) -> Level
     measured = counted(excluded)
     without = measured & (run.gold[level].lengths() == 0)
     excluded[without] = f"no_{level}_gold"
-    gold = _keep(run.gold[level], counted(run.excluded))
     # One entry more: the row -1 of the hit matrix is padding.
     by_row = np.append(run.items.codes[level], PADDING)
     hits = by_row[run.hits]
+    unattributed = int((hits[measured] == UNATTRIBUTED).sum())
+    blind = 0 < unattributed == int((hits[measured] != PADDING).sum())
+    if blind:
+        excluded[counted(excluded)] = f"no_hit_names_its_{level}"
+    gold = _keep(run.gold[level], counted(run.excluded) & (not blind))
     names, observed = ranked(hits)
     matrix = score_matrix(
         relevance(names, gold.flat, gold.offsets), observed, gold.lengths(), cutoffs
@@ -85,5 +92,6 @@ def score_level(run: RunArrays, level: Level, cutoffs: tuple[int, ...]) -> Level
         gold=gold.lengths(),
         matrix=matrix,
         without_gold=int(without.sum()),
-        unattributed=int((hits[measured] == UNATTRIBUTED).sum()),
+        blind=blind,
+        unattributed=unattributed,
     )

@@ -59,7 +59,7 @@ def score(folder: RunFolder, cutoffs: tuple[int, ...]) -> Summary:
         cutoffs: Ascending, distinct, at least 1.
 
     Raises:
-        Refusal: Not one query counts.
+        Refusal: Not one query counts, or not one hit names its source.
         FormatError: The folder's tables do not fit together.
     """
     run = load(folder, _TARGET)
@@ -74,6 +74,12 @@ def score(folder: RunFolder, cutoffs: tuple[int, ...]) -> Summary:
             [f"{n} queries: {reason}" for reason, n in zip(found, number, strict=True)],
             where=folder.path,
             hint="nothing is left to score; see the reasons",
+        )
+    if all(scores.blind for scores in levels):
+        raise Refusal(
+            [f"none of {levels[0].unattributed} hits names the turn or session it came from"],
+            where=folder.path,
+            hint="give each hit its `sources`: the keys of the turns that it was made from",
         )
     write_table(folder, "scores", _table(run, levels))
     summary = summarise(

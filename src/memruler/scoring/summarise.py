@@ -85,9 +85,19 @@ def _macro(categories: Sequence[Slice]) -> tuple[Macro, ...]:
     )
 
 
-def _omitted(levels: Sequence[LevelScores], turnless: bool) -> tuple[Omitted, ...]:
+def _omitted(levels: Sequence[LevelScores], limit: int, turnless: bool) -> tuple[Omitted, ...]:
     found: list[Omitted] = []
     for scores in levels:
+        if scores.blind:
+            found.append(
+                Omitted(
+                    level=scores.level,
+                    k=None,
+                    reason=f"none of {scores.unattributed} hits names its {scores.level}: a zero "
+                    "would say that they all missed",
+                )
+            )
+            continue
         if not (scores.gold > 0).any():
             found.append(
                 Omitted(
@@ -100,7 +110,9 @@ def _omitted(levels: Sequence[LevelScores], turnless: bool) -> tuple[Omitted, ..
             Omitted(
                 level=scores.level,
                 k=k,
-                reason=f"no query's list is that long; the longest has {longest} entries",
+                reason=f"no query found {k} distinct {scores.level}s; the most is {longest}"
+                if k <= limit
+                else f"deeper than the {limit} hits that were asked for (--limit)",
             )
             for k in scores.matrix.cutoffs
             if not scores.matrix.counted(k).any()
@@ -167,7 +179,7 @@ def summarise(
         clusters=len(set(run.instance[measured].tolist())),
         slices=(whole, *categories),
         macro=_macro(categories),
-        omitted=_omitted(levels, turnless),
+        omitted=_omitted(levels, run.manifest.fingerprint["retrieval"]["limit"], turnless),
         hits=HitCounts(
             total=int((run.hits[measured] >= 0).sum()),
             unattributed={scores.level: scores.unattributed for scores in levels},

@@ -9,7 +9,7 @@ from typing import BinaryIO, Final, Self
 import filelock
 import msgspec
 
-from memruler.errors import FormatError, UsageError
+from memruler.errors import FormatError, UsageError, printable
 from memruler.model.run import SCHEMA_VERSION, Manifest
 from memruler.store.anchor import anchor, resolve
 from memruler.store.faults import explained
@@ -36,6 +36,7 @@ TABLES: Final = ("queries", "lineage", "trace", "timings", "ingest")
 _LONGEST_STEM = 120
 # What Windows keeps for devices, with any extension: a run folder should travel.
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+_NAME_A_RUN = "name a folder that a run wrote, such as runs/<stem>"
 _FORBIDDEN = frozenset('/\\<>:"|?*')
 
 
@@ -59,6 +60,18 @@ def check_stem(stem: str) -> None:
             raise UsageError(
                 f"the stem {rule}", where=stem, hint="use letters, digits, `-`, `_` and `.`"
             )
+
+
+def _no_run(path: Path, resolved: Path) -> FormatError:
+    """What a person named in place of a run folder."""
+    what, hint = f"not a run folder: it has no {MANIFEST}", _NAME_A_RUN
+    if resolved.is_file():
+        what, hint = "not a run folder: it is a file", f"name its folder: {printable(path.parent)}"
+    elif not resolved.exists():
+        what, guess = "no such folder", Path("runs") / path
+        if (guess / MANIFEST).is_file():
+            hint = f"did you mean {printable(guess)}?"
+    return FormatError(what, where=path, hint=hint)
 
 
 class _Version(msgspec.Struct):
@@ -118,11 +131,7 @@ class RunFolder:
         folder = cls(resolve(path))
         manifest = folder.manifest() if folder.path.is_dir() else None
         if manifest is None:
-            raise FormatError(
-                f"not a run folder: it has no {MANIFEST}",
-                where=path,
-                hint="name a folder that a run wrote, such as runs/<stem>",
-            )
+            raise _no_run(path, folder.path)
         if manifest.state != "sealed":
             raise FormatError(
                 "the run is not finished", where=path, hint="resume it with the same command"

@@ -1,0 +1,1 @@
+"""Whole experiments: several measurements and comparisons that answer one question together."""
