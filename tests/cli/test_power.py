@@ -50,8 +50,8 @@ def test_json(pair):
 def test_an_effect_that_cannot_be_read(pair, effect):
     found = call(*pair, "--effect", effect)
     assert found.exit_code == 2
-    assert "is no effect" in found.stderr
+    assert "is no size" in found.stderr
 
 
 def test_two_sides(pair):
-    assert "has two sides" in str(call(pair[0], pair[0]).exception)
+    assert "both sides are the same" in str(call(pair[0], pair[0]).exception)

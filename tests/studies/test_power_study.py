@@ -8,7 +8,7 @@ from memruler.stats.power import needed, smallest_effect
 from memruler.stats.power_record import OneQuery
 from memruler.store.folder import RunFolder
 from memruler.studies.power import Pilot, study
-from memruler.studies.power_runs import pilot_of_runs
+from memruler.studies.power_pilot import read_pilot
 
 BINARY = np.array([1.0] * 10 + [0.0] * 85 + [-1.0] * 5)
 
@@ -88,17 +88,17 @@ def run(tmp_path, plan):
 
 def test_two_runs_as_a_pilot(run):
     left, right = run("left"), run("right", limit=5)
-    found = pilot_of_runs(left, right, metric="recall_any@1", cluster="conversation")
+    found = read_pilot(left, right, metric="recall_any@1", cluster="conversation")
     assert found.deterministic
-    assert found.metric == "recall_any@1 at the session level"
+    assert found.metric == "session:recall_any@1"
     assert (len(found.deltas), set(found.clusters)) == (12, {"inst-0", "inst-1"})
     assert not found.deltas.any()
-    assert set(pilot_of_runs(left, right, cluster="category").clusters) == {"any"}
+    assert set(read_pilot(left, right, cluster="category").clusters) == {"any"}
 
 
 def test_runs_that_are_no_pair(run, corpus):
     left, other = run("left"), run("other", corpus[:1])
-    with pytest.raises(Refusal, match="did not ask the same queries"):
-        pilot_of_runs(left, other)
-    with pytest.raises(Refusal, match="not compared"):
-        pilot_of_runs(left, run("same"), metric="recall_all@3")
+    with pytest.raises(Refusal, match="items are only in left"):
+        read_pilot(left, other)
+    with pytest.raises(UsageError, match="no such metric"):
+        read_pilot(left, run("same"), metric="recall_all@3")

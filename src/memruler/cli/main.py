@@ -25,6 +25,9 @@ __all__ = ["VERBS", "cli", "main"]
 VERBS: dict[str, str] = {
     "retrieval": "Measure how well a memory finds the evidence of a corpus.",
     "compare": "Say what differs between two finished runs, exactly, or refuse.",
+    "gate": "Decide whether a candidate passes, fails, or cannot be told.",
+    "band": "Measure the noise between two runs of one configuration.",
+    "ablate": "Attribute a change to the settings that make it, exactly.",
     "canary": "Prove that the ruler sees a difference that is known to exist.",
     "power": "Say how many questions it takes to see an effect.",
     "time": "Time two systems in alternation: search latency, ingest throughput.",
@@ -79,8 +82,8 @@ def cli() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with the documented exit code.
 
-    0 done; 2 the call or the data given is wrong; 3 the instrument or the system under test
-    broke; 4 refused; 130 interrupted.
+    0 done; 1 a gate failed; 2 the call or the data given is wrong; 3 the instrument or the system
+    under test broke, or a canary is blind; 4 refused; 5 a gate is unresolved; 130 interrupted.
     """
     with standard_streams():
         code = _run(arguments)

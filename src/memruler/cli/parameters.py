@@ -2,6 +2,7 @@
 
 import errno
 import os
+from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import click
 
 from memruler.errors import UsageError
 
-__all__ = ["COUNT", "FILE", "PATH"]
+__all__ = ["COUNT", "FILE", "PATH", "POINTS"]
 
 COUNT = click.IntRange(1, 1_000_000_000)
 """How many of something: what every room and every database can count to."""
@@ -40,3 +41,25 @@ PATH = _Path(path_type=Path)
 
 FILE = _Path(path_type=Path, dir_okay=False)
 """A file."""
+
+
+class _Points(click.ParamType[float]):
+    """`2pp`, or a plain number in the metric's own unit."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read it; a percent sign is refused, since it could be meant relative."""
+        text = str(value).strip().lower()
+        number, points, rest = text.partition("pp")
+        try:
+            found = float(number)
+        except ValueError:
+            found = nan
+        if not isfinite(found) or rest:
+            self.fail(f"{value!r} is no size; write 2pp, or 0.02", param, ctx)
+        return found / 100 if points else found
+
+
+POINTS = _Points()
+"""A size of an effect: percentage points, or a plain number."""

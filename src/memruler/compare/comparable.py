@@ -5,19 +5,28 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from memruler.compare.fingerprint import Differences
+from memruler.compare.headline import LEVELS
 from memruler.compare.load import LoadedRun, QueryKey
 from memruler.compare.record import Difference, Reason, ReasonCode
 from memruler.errors import printable
 from memruler.model.summary import Level
 
-__all__ = ["other_corpus", "reasons", "shown"]
+__all__ = ["declared_reasons", "other_corpus", "reasons", "run_reasons", "shown"]
 
 _FIXED: dict[str, tuple[ReasonCode, str]] = {
     "corpus": ("corpus", "measure both over the same part of the same corpus"),
     "population": ("population", "measure both with the same --population"),
     "ruler": ("ruler", "score both runs with the same version of memruler"),
+    "axis": ("ruler", "retrieval and accuracy are two rulers: compare scores of one of them"),
+    "dataset": ("corpus", "measure both over the same data set"),
+    "split": ("corpus", "measure both over the same split"),
+    "denominator": (
+        "population",
+        "count abstentions in both the same way: `wrong`, or `left_out`",
+    ),
 }
-"""Parts that can never be the change under test: other questions, or another ruler."""
+"""Parts that can never be the change under test: other questions, or another ruler. The last four
+stand only in what files of scores declare."""
 
 _MANY = 3
 _LONGEST = 60
@@ -52,6 +61,21 @@ def reasons(
         *_determinism(candidate, "candidate"),
         *(() if other_corpus(found) else _queries(base, candidate, levels)),
     ]
+
+
+def run_reasons(base: LoadedRun, candidate: LoadedRun, found: Differences) -> list[Reason]:
+    """As `reasons`, for paired statistics: a run that is a draw may take part."""
+    return [
+        *_fingerprint(found),
+        *_ruler(base, candidate),
+        *_trust(base, candidate),
+        *(() if other_corpus(found) else _queries(base, candidate, LEVELS)),
+    ]
+
+
+def declared_reasons(found: Differences) -> list[Reason]:
+    """Why two files of scores do not compare, by what they declare; see `reasons`."""
+    return list(_fingerprint(found))
 
 
 def _values(difference: Difference) -> str:

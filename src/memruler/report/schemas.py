@@ -5,14 +5,27 @@ from typing import Any
 
 import msgspec
 
+from memruler.compare.gate import Band, Gate
 from memruler.compare.record import Comparison, Refused
+from memruler.compare.timed import TimeComparison
 from memruler.report.document import ReportDocument, encode
+from memruler.studies.ablation_record import Ablation
+from memruler.studies.ablation_spec import AblationSpec
+from memruler.studies.canary_record import Canary
+from memruler.studies.power_record import PowerStudy
 
 __all__ = ["SCHEMAS", "publish", "schema"]
 
 SCHEMAS: dict[str, tuple[str, Any]] = {
     "report.schema.json": ("A memruler report of a run (report.json)", ReportDocument),
     "comparison.schema.json": ("What `memruler compare --json` prints", Comparison | Refused),
+    "gate.schema.json": ("What `memruler gate --json` prints, but for a refusal", Gate),
+    "band.schema.json": ("What `memruler band --json` prints", Band),
+    "time.schema.json": ("What `memruler time --json` prints", TimeComparison),
+    "canary.schema.json": ("What `memruler canary --json` prints", Canary),
+    "power.schema.json": ("What `memruler power --json` prints", PowerStudy),
+    "ablation.schema.json": ("What `memruler ablate --json` prints", Ablation),
+    "ablation-spec.schema.json": ("A SPEC.toml of `memruler ablate`", AblationSpec),
 }
 """File name to title and record."""
 

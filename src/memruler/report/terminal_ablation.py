@@ -115,19 +115,24 @@ def _beside(one: Attribution) -> Iterator[tuple[str, str]]:
         moves = f"better {total.wins}, worse {total.losses} from all off to all on; {moves}"
     yield "queries", f"{moves}; {one.counted} of {one.of} measured"
     if one.interactions:
-        yield (
-            "interactions",
-            ", ".join(
-                f"{' x '.join(pair.factors)} {numbers.delta(pair.index)}"
-                for pair in one.interactions
-            ),
-        )
+        yield "interactions", _interactions(one)
     for factor in one.factors:
         if factor.aliases:
             yield "aliases", _aliases(factor)
     for effect in one.contrasts:
         terms = " + ".join((" x ".join(effect.factors), *effect.aliases))
         yield "effect", f"{terms} {numbers.delta(effect.effect)}"
+
+
+def _interactions(one: Attribution) -> str:
+    told = [
+        f"{' x '.join(pair.factors)} {numbers.delta(pair.index)}"
+        for pair in one.interactions
+        if pair.index
+    ]
+    if len(told) < len(one.interactions):
+        told.append("all others =" if told else "none")
+    return ", ".join(told)
 
 
 def _aliases(factor: FactorResult) -> str:

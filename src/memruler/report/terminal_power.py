@@ -123,6 +123,6 @@ def _facts(found: PowerStudy) -> Iterator[tuple[str, str]]:
 
 def _amount(found: PowerStudy, value: float) -> str:
     """In percentage points where the metric is a share; as it is otherwise."""
-    if found.metric.partition("@")[0] in METRICS:
+    if found.metric.rpartition(":")[2].partition("@")[0] in METRICS:
         return f"{100 * value:.3g} pp"
     return f"{value:.4g}"

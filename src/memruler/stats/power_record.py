@@ -75,7 +75,7 @@ class SmallestEffect(msgspec.Struct, frozen=True, kw_only=True, tag="simulated",
     warnings: tuple[str, ...]
 
 
-class Needed(msgspec.Struct, frozen=True, kw_only=True):
+class Needed(msgspec.Struct, frozen=True, kw_only=True, tag="needed", tag_field="basis"):
     """How much a wanted effect needs.
 
     Attributes:

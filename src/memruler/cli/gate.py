@@ -1,0 +1,101 @@
+"""`memruler gate`: may the candidate pass, may it not, or cannot it be told."""
+
+from pathlib import Path
+
+import click
+
+from memruler.cli.parameters import PATH, POINTS
+
+__all__ = ["command"]
+
+_CODES = {"pass": 0, "fail": 1, "unresolved": 5}
+
+
+@click.command(name="gate")
+@click.argument("base", type=PATH)
+@click.argument("candidate", type=PATH)
+@click.option(
+    "--metric",
+    metavar="NAME",
+    help="Of runs recall_all@5, or turn:recall_all@5; of files a column of numbers.",
+)
+@click.option(
+    "--min-delta",
+    "threshold",
+    type=POINTS,
+    default=0.0,
+    metavar="SIZE",
+    help="What the difference must exceed: 2pp, or 0.02; negative for non-inferiority. "
+    "[default: 0]",
+)
+@click.option(
+    "--band",
+    type=POINTS,
+    metavar="SIZE",
+    help="Half the width of the null band; `memruler band` measures one's own. [default: 4pp]",
+)
+@click.option(
+    "--cluster",
+    metavar="KEY",
+    help="What moves together: conversation, evidence, category, a column, or path:N. Each item "
+    "stands alone without it.",
+)
+@click.option("--changed", multiple=True, metavar="KEY", help="What is under test. Repeatable.")
+@click.option("--shared", is_flag=True, help="Take the items with a value on both sides.")
+@click.option(
+    "--resamples", type=click.IntRange(1000, 10_000_000), default=10_000, show_default=True
+)
+@click.option("--seed", type=click.IntRange(0), default=7, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print the decision (or refusal) as JSON.")
+def command(
+    *,
+    base: Path,
+    candidate: Path,
+    metric: str | None,
+    threshold: float,
+    band: float | None,
+    cluster: str | None,
+    changed: tuple[str, ...],
+    shared: bool,
+    resamples: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Decide whether a candidate is good enough, on paired scores.
+
+    BASE and CANDIDATE are two run folders, or two files of scores (.csv or .jsonl with a column
+    `id`). Between deterministic runs the difference is a fact; anything else gets a 95 % interval
+    of whole clusters. Exit code 0 passes, 1 fails, 5 is unresolved: within the noise floor, or
+    under-powered. 4 is a refusal.
+    """
+    # Late: --help must not wait for numpy and pyarrow.
+    from memruler.compare.gate import gate  # noqa: PLC0415
+    from memruler.compare.refusal import Incomparable  # noqa: PLC0415
+    from memruler.report.document import encode  # noqa: PLC0415
+    from memruler.report.terminal import print_refusal  # noqa: PLC0415
+    from memruler.report.terminal_gate import print_gate  # noqa: PLC0415
+
+    try:
+        found = gate(
+            base,
+            candidate,
+            metric=metric,
+            threshold=threshold,
+            band=band,
+            cluster=cluster,
+            changed=changed,
+            shared=shared,
+            resamples=resamples,
+            seed=seed,
+        )
+    except Incomparable as refusal:
+        if as_json:
+            click.echo(encode(refusal.record), nl=False)
+        else:
+            print_refusal(refusal.record)
+        raise click.exceptions.Exit(refusal.exit_code) from None
+    if as_json:
+        click.echo(encode(found), nl=False)
+    else:
+        print_gate(found)
+    raise click.exceptions.Exit(_CODES[found.outcome])

@@ -1,0 +1,190 @@
+"""May the candidate pass? One metric, paired, against a threshold; and one's own noise band."""
+
+from math import fsum
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from memruler.compare.pairing import Pair, read_pair
+from memruler.compare.record import Difference
+from memruler.errors import Refusal
+from memruler.stats.bootstrap import paired_bootstrap
+from memruler.stats.gate import (
+    DEFAULT_BAND,
+    Outcome,
+    Why,
+    gate_exact,
+    gate_interval,
+    own_band,
+)
+from memruler.stats.interval import Interval
+
+__all__ = ["SCHEMA_VERSION", "Band", "Gate", "band", "gate"]
+
+SCHEMA_VERSION = 1
+"""Version of these records; raised with every change that an old reader would misread."""
+
+
+class Gate(msgspec.Struct, frozen=True, kw_only=True):
+    """What a gate decided, and all that it rests on.
+
+    Attributes:
+        ruler: `exact` where both sides are deterministic: then there is no interval and no band.
+        outcome: `pass`, `fail` or `unresolved`.
+        why: Of `unresolved`: `noise_floor` or `under_powered`.
+        metric, cluster: See `Pair`.
+        delta: Mean of the paired differences.
+        wins, ties, losses: Items whose difference is above, at and below zero.
+        counted: Items with a value on both sides.
+        absent: Reason to the number of items without.
+        interval: With its method, resamples, seed and clusters; None for `exact`.
+        threshold: What the difference must exceed.
+        band: Half the width of the null band; None for `exact`.
+        changed: The declared differences.
+        notes: What a reader must know, one sentence each.
+    """
+
+    base: str
+    candidate: str
+    ruler: Literal["exact", "interval"]
+    outcome: Outcome
+    why: Why | None
+    metric: str
+    cluster: str | None
+    delta: float
+    wins: int
+    ties: int
+    losses: int
+    counted: int
+    absent: dict[str, int]
+    interval: Interval | None
+    threshold: float
+    band: float | None
+    changed: tuple[Difference, ...]
+    notes: tuple[str, ...]
+    schema_version: int = SCHEMA_VERSION
+
+
+class Band(msgspec.Struct, frozen=True, kw_only=True):
+    """One's own null band.
+
+    Attributes:
+        band: Half its width: the wider side of the interval.
+        interval: Of the differences of two runs of one configuration.
+    """
+
+    base: str
+    candidate: str
+    metric: str
+    cluster: str | None
+    band: float
+    interval: Interval
+    notes: tuple[str, ...]
+    schema_version: int = SCHEMA_VERSION
+
+
+def gate(
+    base: Path,
+    candidate: Path,
+    *,
+    metric: str | None = None,
+    threshold: float = 0.0,
+    band: float | None = None,
+    cluster: str | None = None,
+    changed: tuple[str, ...] = (),
+    shared: bool = False,
+    resamples: int = 10_000,
+    seed: int = 7,
+) -> Gate:
+    """Decide whether a candidate passes.
+
+    Args:
+        base: A run folder or a file of scores.
+        candidate: Another of the same kind.
+        metric: See `read_pair`.
+        threshold: What the difference must exceed; negative for non-inferiority.
+        band: Half the width of the null band; None for 4 percentage points, or for none where
+            both sides are deterministic.
+        cluster: See `read_pair`.
+        changed: See `read_pair`.
+        shared: See `read_pair`.
+        resamples: See `paired_bootstrap`.
+        seed: See `paired_bootstrap`.
+
+    Raises:
+        Refusal: The two may not be compared; a band is given for a deterministic ruler; or fewer
+            than two clusters are left.
+        UsageError: A name or a number is wrong.
+    """
+    pair = read_pair(
+        base, candidate, metric=metric, cluster=cluster, changed=changed, shared=shared
+    )
+    delta = fsum(pair.deltas) / len(pair.deltas)
+    interval: Interval | None = None
+    why: Why | None = None
+    if pair.deterministic:
+        outcome = gate_exact(delta, threshold, band=band)
+    else:
+        band = DEFAULT_BAND if band is None else band
+        interval = _interval(pair, resamples, seed)
+        outcome, why = gate_interval(interval, threshold, band=band)
+    return Gate(
+        base=pair.base,
+        candidate=pair.candidate,
+        ruler="exact" if interval is None else "interval",
+        outcome=outcome,
+        why=why,
+        metric=pair.metric,
+        cluster=pair.cluster,
+        delta=delta,
+        wins=sum(d > 0 for d in pair.deltas),
+        ties=sum(d == 0 for d in pair.deltas),
+        losses=sum(d < 0 for d in pair.deltas),
+        counted=len(pair.deltas),
+        absent=pair.absent,
+        interval=interval,
+        threshold=threshold,
+        band=band,
+        changed=pair.changed,
+        notes=pair.notes,
+    )
+
+
+def band(
+    one: Path,
+    other: Path,
+    *,
+    metric: str | None = None,
+    cluster: str | None = None,
+    shared: bool = False,
+    resamples: int = 10_000,
+    seed: int = 7,
+) -> Band:
+    """Measure one's own null band from two runs of one configuration.
+
+    Raises:
+        Refusal: Something differs between the two, so a difference is not noise alone; or both are
+            deterministic, so that there is no noise.
+        UsageError: A name or a number is wrong.
+    """
+    pair = read_pair(one, other, metric=metric, cluster=cluster, shared=shared)
+    if pair.deterministic:
+        raise Refusal(
+            ["both runs are deterministic: their ruler has no noise, and no band"],
+            hint="gate them without --band",
+        )
+    interval = _interval(pair, resamples, seed)
+    return Band(
+        base=pair.base,
+        candidate=pair.candidate,
+        metric=pair.metric,
+        cluster=pair.cluster,
+        band=own_band(interval),
+        interval=interval,
+        notes=pair.notes,
+    )
+
+
+def _interval(pair: Pair, resamples: int, seed: int) -> Interval:
+    return paired_bootstrap(pair.deltas, pair.clusters, resamples=resamples, seed=seed)

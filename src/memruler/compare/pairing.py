@@ -1,0 +1,251 @@
+"""Two sides become paired differences of one metric, or are refused with every reason."""
+
+from collections import Counter
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+
+import msgspec
+
+from memruler.compare.comparable import declared_reasons, run_reasons
+from memruler.compare.fingerprint import Differences, differences
+from memruler.compare.headline import LEVELS, headline_cell
+from memruler.compare.items import Items
+from memruler.compare.load import LoadedRun, load, names
+from memruler.compare.record import Difference, Reason
+from memruler.compare.refusal import Incomparable
+from memruler.compare.run_items import run_items
+from memruler.compare.score_file import read_score_file
+from memruler.errors import UsageError
+
+__all__ = ["Pair", "read_pair"]
+
+_FEW = 3
+_HEADLINE = "recall_all"
+
+
+class Pair(msgspec.Struct, frozen=True, kw_only=True):
+    """Paired values of one metric.
+
+    Attributes:
+        base, candidate: Names of the two sides.
+        metric: What was scored.
+        cluster: What `clusters` are; None where each item stands alone.
+        ids: Items with a value on both sides, in the base's order.
+        deltas: Candidate minus baseline, one an item.
+        clusters: One name an item; None where each item stands alone.
+        absent: Reason to the number of items that have no value, on both sides or (only with
+            `shared`) on one.
+        deterministic: Whether both sides are.
+        changed: The declared differences.
+        notes: What a reader must know.
+    """
+
+    base: str
+    candidate: str
+    metric: str
+    cluster: str | None
+    ids: tuple[str, ...]
+    deltas: tuple[float, ...]
+    clusters: tuple[str, ...] | None
+    absent: dict[str, int]
+    deterministic: bool
+    changed: tuple[Difference, ...]
+    notes: tuple[str, ...]
+
+
+def read_pair(
+    base: Path,
+    candidate: Path,
+    *,
+    metric: str | None = None,
+    cluster: str | None = None,
+    changed: tuple[str, ...] = (),
+    shared: bool = False,
+    check: bool = True,
+) -> Pair:
+    """Read two run folders, or two files of scores, as pairs.
+
+    Args:
+        base: The baseline.
+        candidate: The candidate.
+        metric: A column; of a run `recall_all@5`, or with its level `turn:recall_all@5`. None
+            for the headline of a run, or the only metric of a file.
+        cluster: A cluster key, a column, or `path:N`, the first N parts of an id cut at `/`. None
+            where each item stands alone.
+        changed: What is under test; see `differences`.
+        shared: Take the items with a value on both sides, where one side alone has more.
+        check: Ask whether the two may be compared. A pilot of a power study needs only pairs.
+
+    Raises:
+        Incomparable: They may not be compared, or a value stands on one side only.
+        UsageError: A metric, cluster key or declared change is unknown.
+        CorpusError, FormatError: A side cannot be read.
+    """
+    if base.resolve() == candidate.resolve():
+        raise UsageError("both sides are the same", where=base, hint="name two")
+    own = names(base, candidate)
+    runs = [path.is_dir() for path in (base, candidate)]
+    if any(runs) and not all(runs):
+        raise UsageError(
+            "one side is a run folder and the other a file of scores",
+            where=f"{own[0]} against {own[1]}",
+            hint="name two of a kind: a score of one tool is not a score of another",
+        )
+    left_run: LoadedRun | None = None
+    right_run: LoadedRun | None = None
+    if all(runs):
+        left_run, right_run = map(load, (base, candidate), own)
+        left, right = run_items(base, left_run), run_items(candidate, right_run)
+    else:
+        left, right = map(read_score_file, (base, candidate), own)
+    found = differences(left.declared, right.declared, changed)
+    name = _metric(left, right, metric)
+    reasons = _comparable(left_run, right_run, found) if check else []
+    reasons += _unpaired(left, right, name, shared=shared)
+    if reasons:
+        raise Incomparable(left.name, right.name, reasons)
+    return _paired(left, right, name, cluster, found)
+
+
+def _comparable(
+    left: LoadedRun | None, right: LoadedRun | None, found: Differences
+) -> list[Reason]:
+    if left is None or right is None:
+        return declared_reasons(found)
+    return run_reasons(left, right, found)
+
+
+def _metric(left: Items, right: Items, asked: str | None) -> str:
+    both = [metric for metric in left.values if metric in right.values]
+    if not both:
+        raise UsageError(
+            "the two sides share no metric",
+            where=f"{left.name} against {right.name}",
+            hint="a metric is a column of numbers that both have",
+        )
+    if asked is None and left.source == "file":
+        if len(both) > 1:
+            raise UsageError(
+                "which metric decides?", hint=f"--metric with one of {', '.join(both[:8])}"
+            )
+        return both[0]
+    if asked in both:
+        return asked
+    cells = [
+        (level, int(metric.rpartition("@")[2]))
+        for level in LEVELS
+        for metric in both
+        if metric.startswith(f"{level}:")
+        and left.values[metric].keys() & right.values[metric].keys()
+    ]
+    if left.source == "run" and asked is None and cells:
+        level, k = headline_cell(cells)
+        return f"{level}:{_HEADLINE}@{k}"
+    if (full := next((f"{lv}:{asked}" for lv in LEVELS if f"{lv}:{asked}" in both), None)) is None:
+        near = get_close_matches(str(asked), [*both, *(m.partition(":")[2] for m in both)], n=1)
+        raise UsageError(
+            f"no such metric: {asked!r}",
+            hint=f"did you mean {near[0]}?" if near else f"one of {', '.join(both[:8])}",
+        )
+    return full
+
+
+def _unpaired(left: Items, right: Items, metric: str, *, shared: bool) -> list[Reason]:
+    only = {
+        side.name: [item for item in side.ids if item not in set(other.ids)]
+        for side, other in ((left, right), (right, left))
+    }
+    found = [
+        Reason(
+            code="queries",
+            what=f"{len(items)} items are only in {name} ({', '.join(items[:_FEW])}"
+            f"{', …' if len(items) > _FEW else ''})",
+            hint="score the same items on both sides",
+        )
+        for name, items in only.items()
+        if items
+    ]
+    alone = left.values[metric].keys() ^ right.values[metric].keys()
+    if not found and alone and not shared:
+        found.append(
+            Reason(
+                code="members",
+                what=f"{metric}: {len(alone)} items have a value on one side only "
+                f"({', '.join(sorted(alone)[:_FEW])}{', …' if len(alone) > _FEW else ''})",
+                hint="measure them, or take the items that have a value on both sides: --shared",
+            )
+        )
+    if not found and not left.values[metric].keys() & right.values[metric].keys():
+        found.append(
+            Reason(
+                code="nothing-left",
+                what=f"{metric}: no item has a value on both sides",
+                hint="choose another metric",
+            )
+        )
+    return found
+
+
+def _paired(
+    left: Items, right: Items, metric: str, cluster: str | None, found: Differences
+) -> Pair:
+    one, other = left.values[metric], right.values[metric]
+    ids = tuple(item for item in left.ids if item in one and item in other)
+    reasons = Counter(
+        _reason(left, right, metric, item) for item in left.ids if item not in set(ids)
+    )
+    alone = one.keys() ^ other.keys()
+    notes = []
+    if alone:
+        notes.append(
+            f"shared items only: {len(alone)} have a value on one side only, and a side that gives "
+            "none where it would have lost pays nothing for it"
+        )
+    if left.source == "file" and not (left.declared and right.declared):
+        notes.append(
+            "what was measured is not declared (a file NAME.meta.json beside each side): whether "
+            "the two may be compared was not checked"
+        )
+    return Pair(
+        base=left.name,
+        candidate=right.name,
+        metric=metric,
+        cluster=cluster,
+        ids=ids,
+        deltas=tuple(other[item] - one[item] for item in ids),
+        clusters=None if cluster is None else _clusters(left, right, cluster, ids),
+        absent=dict(sorted(reasons.items())),
+        deterministic=left.deterministic and right.deterministic,
+        changed=found.declared,
+        notes=tuple(notes),
+    )
+
+
+def _reason(left: Items, right: Items, metric: str, item: str) -> str:
+    sides = [side.absent[metric].get(item) for side in (left, right)]
+    told = list(dict.fromkeys(reason for reason in sides if reason is not None))
+    return "; ".join(told)
+
+
+def _clusters(left: Items, right: Items, cluster: str, ids: tuple[str, ...]) -> tuple[str, ...]:
+    kind, colon, depth = cluster.partition(":")
+    if colon and kind == "path":
+        if not depth.isdecimal() or int(depth) < 1:
+            raise UsageError(f"--cluster {cluster}: no depth", hint="such as path:2")
+        return tuple("/".join(item.split("/")[: int(depth)]) for item in ids)
+    known: Mapping[str, Mapping[str, str]] = {**right.keys, **left.keys}
+    if cluster not in known:
+        near = get_close_matches(cluster, known, n=1)
+        raise UsageError(
+            f"no such cluster key: {cluster!r}",
+            hint=f"did you mean {near[0]}?" if near else f"one of {', '.join([*known, 'path:N'])}",
+        )
+    for item in ids:
+        two = {keys[cluster].get(item) for keys in (left.keys, right.keys) if cluster in keys}
+        if None in two or len(two) > 1:
+            what = "no" if None in two else "not the same"
+            raise UsageError(
+                f"an item has {what} {cluster} on both sides", where=item, hint="mend the files"
+            )
+    return tuple(known[cluster][item] for item in ids)
