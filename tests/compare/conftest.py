@@ -48,6 +48,8 @@ class Q(NamedTuple):
     text: str = "Where did Ada go?"
     excluded: str | None = None
     instance: str = "conv-1"
+    turns: tuple[tuple[int, int], ...] = ()
+    family: str | None = None
 
 
 QUERIES_A = (
@@ -218,6 +220,17 @@ def scores_table(
     return pa.table(columns)
 
 
+def evidence(q: Q) -> dict[str, Any]:
+    return {
+        "rule": "labels",
+        "status": "ok",
+        "sessions": sorted({session for session, _ in q.turns}),
+        "turns": [{"session": session, "turn": turn} for session, turn in q.turns],
+        "references": [],
+        "unresolved": [],
+    }
+
+
 def queries_table(queries: tuple[Q, ...]) -> pa.Table:
     rows = [
         {
@@ -231,7 +244,8 @@ def queries_table(queries: tuple[Q, ...]) -> pa.Table:
             "answer_json": '"Paris"',
             "answerable": q.excluded is None,
             "excluded": q.excluded,
-            "evidence": [],
+            "family": q.family,
+            "evidence": [evidence(q)] if q.turns else [],
         }
         for instance, position, q in keyed(queries)
     ]

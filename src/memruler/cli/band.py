@@ -19,7 +19,7 @@ __all__ = ["command"]
     "--resamples", type=click.IntRange(1000, 10_000_000), default=10_000, show_default=True
 )
 @click.option("--seed", type=click.IntRange(0), default=7, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print it (or the refusal) as JSON.")
 def command(
     *,
     one: Path,
@@ -38,18 +38,27 @@ def command(
     """
     # Late: --help must not wait for numpy and pyarrow.
     from memruler.compare.gate import band  # noqa: PLC0415
+    from memruler.compare.refusal import Incomparable  # noqa: PLC0415
     from memruler.report.document import encode  # noqa: PLC0415
+    from memruler.report.terminal import print_refusal  # noqa: PLC0415
     from memruler.report.terminal_gate import print_band  # noqa: PLC0415
 
-    found = band(
-        one,
-        other,
-        metric=metric,
-        cluster=cluster,
-        shared=shared,
-        resamples=resamples,
-        seed=seed,
-    )
+    try:
+        found = band(
+            one,
+            other,
+            metric=metric,
+            cluster=cluster,
+            shared=shared,
+            resamples=resamples,
+            seed=seed,
+        )
+    except Incomparable as refusal:
+        if as_json:
+            click.echo(encode(refusal.record), nl=False)
+        else:
+            print_refusal(refusal.record)
+        raise click.exceptions.Exit(refusal.exit_code) from None
     if as_json:
         click.echo(encode(found), nl=False)
     else:

@@ -40,6 +40,8 @@ _CODES = {"pass": 0, "fail": 1, "unresolved": 5}
     help="What moves together: conversation, evidence, category, a column, or path:N. Each item "
     "stands alone without it.",
 )
+@click.option("--by", metavar="KEY", help="Also a row for each slice; keys as for --cluster.")
+@click.option("--moved", "show_moved", is_flag=True, help="List the items that moved.")
 @click.option("--changed", multiple=True, metavar="KEY", help="What is under test. Repeatable.")
 @click.option("--shared", is_flag=True, help="Take the items with a value on both sides.")
 @click.option(
@@ -55,6 +57,8 @@ def command(
     threshold: float,
     band: float | None,
     cluster: str | None,
+    by: str | None,
+    show_moved: bool,
     changed: tuple[str, ...],
     shared: bool,
     resamples: int,
@@ -83,6 +87,7 @@ def command(
             threshold=threshold,
             band=band,
             cluster=cluster,
+            by=by,
             changed=changed,
             shared=shared,
             resamples=resamples,
@@ -97,5 +102,5 @@ def command(
     if as_json:
         click.echo(encode(found), nl=False)
     else:
-        print_gate(found)
+        print_gate(found, show_moved=show_moved)
     raise click.exceptions.Exit(_CODES[found.outcome])

@@ -27,6 +27,7 @@ VERBS: dict[str, str] = {
     "compare": "Say what differs between two finished runs, exactly, or refuse.",
     "gate": "Decide whether a candidate passes, fails, or cannot be told.",
     "band": "Measure the noise between two runs of one configuration.",
+    "repeats": "Sum up repeated draws: majority labels, flips, and what moved.",
     "ablate": "Attribute a change to the settings that make it, exactly.",
     "canary": "Prove that the ruler sees a difference that is known to exist.",
     "power": "Say how many questions it takes to see an effect.",

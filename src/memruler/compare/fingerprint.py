@@ -62,7 +62,9 @@ def differences(
     nodes = list(dict.fromkeys(key for side in (base, candidate) for key, _ in _nodes(side)))
     wanted = list(dict.fromkeys(_resolve(name, nodes) for name in changed))
     found = list(_walk("", base, candidate))
-    same_bytes = bool(base.get("corpus", {}).get("sha256")) and not any(
+    corpus = base.get("corpus")
+    same_bytes = isinstance(corpus, Mapping) and bool(corpus.get("sha256"))
+    same_bytes = same_bytes and not any(
         difference.key in {"corpus", "corpus.sha256"} for difference in found
     )
     labels = [d for d in found if same_bytes and d.key in _LABELS]

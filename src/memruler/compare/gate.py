@@ -6,8 +6,17 @@ from typing import Literal
 
 import msgspec
 
+from memruler.compare.beyond import (
+    Moved,
+    PairedTest,
+    SliceRow,
+    moved,
+    paired_test,
+    slice_rows,
+)
 from memruler.compare.pairing import Pair, read_pair
 from memruler.compare.record import Difference
+from memruler.compare.refusal import Incomparable
 from memruler.errors import Refusal
 from memruler.stats.bootstrap import paired_bootstrap
 from memruler.stats.gate import (
@@ -41,7 +50,12 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True):
         interval: With its method, resamples, seed and clusters; None for `exact`.
         threshold: What the difference must exceed.
         band: Half the width of the null band; None for `exact`.
+        test: Beside the interval; None for `exact`.
+        by: What `slices` are; None where none were asked for.
+        slices: A row a slice; the p-values are corrected for their number.
+        moved: Every item whose value differs, the greatest losses first.
         changed: The declared differences.
+        degraded: Why neither side is to be trusted.
         notes: What a reader must know, one sentence each.
     """
 
@@ -61,7 +75,12 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True):
     interval: Interval | None
     threshold: float
     band: float | None
+    test: PairedTest | None = None
+    by: str | None = None
+    slices: tuple[SliceRow, ...] = ()
+    moved: tuple[Moved, ...] = ()
     changed: tuple[Difference, ...]
+    degraded: tuple[str, ...]
     notes: tuple[str, ...]
     schema_version: int = SCHEMA_VERSION
 
@@ -72,6 +91,7 @@ class Band(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         band: Half its width: the wider side of the interval.
         interval: Of the differences of two runs of one configuration.
+        degraded: Why neither side is to be trusted.
     """
 
     base: str
@@ -80,6 +100,7 @@ class Band(msgspec.Struct, frozen=True, kw_only=True):
     cluster: str | None
     band: float
     interval: Interval
+    degraded: tuple[str, ...]
     notes: tuple[str, ...]
     schema_version: int = SCHEMA_VERSION
 
@@ -92,6 +113,7 @@ def gate(
     threshold: float = 0.0,
     band: float | None = None,
     cluster: str | None = None,
+    by: str | None = None,
     changed: tuple[str, ...] = (),
     shared: bool = False,
     resamples: int = 10_000,
@@ -107,6 +129,7 @@ def gate(
         band: Half the width of the null band; None for 4 percentage points, or for none where
             both sides are deterministic.
         cluster: See `read_pair`.
+        by: What to slice by, named like a cluster key; None for no slices.
         changed: See `read_pair`.
         shared: See `read_pair`.
         resamples: See `paired_bootstrap`.
@@ -118,17 +141,19 @@ def gate(
         UsageError: A name or a number is wrong.
     """
     pair = read_pair(
-        base, candidate, metric=metric, cluster=cluster, changed=changed, shared=shared
+        base, candidate, metric=metric, cluster=cluster, by=by, changed=changed, shared=shared
     )
     delta = fsum(pair.deltas) / len(pair.deltas)
     interval: Interval | None = None
     why: Why | None = None
+    test: PairedTest | None = None
     if pair.deterministic:
         outcome = gate_exact(delta, threshold, band=band)
     else:
         band = DEFAULT_BAND if band is None else band
         interval = _interval(pair, resamples, seed)
         outcome, why = gate_interval(interval, threshold, band=band)
+        test = paired_test(pair.deltas, pair.clusters, resamples=resamples, seed=seed)
     return Gate(
         base=pair.base,
         candidate=pair.candidate,
@@ -146,7 +171,14 @@ def gate(
         interval=interval,
         threshold=threshold,
         band=band,
+        test=test,
+        by=by,
+        slices=()
+        if pair.slices is None
+        else slice_rows(pair.deltas, pair.clusters, pair.slices, exact=pair.deterministic),
+        moved=moved(pair.ids, pair.deltas),
         changed=pair.changed,
+        degraded=pair.degraded,
         notes=pair.notes,
     )
 
@@ -168,7 +200,10 @@ def band(
             deterministic, so that there is no noise.
         UsageError: A name or a number is wrong.
     """
-    pair = read_pair(one, other, metric=metric, cluster=cluster, shared=shared)
+    try:
+        pair = read_pair(one, other, metric=metric, cluster=cluster, shared=shared)
+    except Incomparable as refusal:
+        raise _undeclarable(refusal) from None
     if pair.deterministic:
         raise Refusal(
             ["both runs are deterministic: their ruler has no noise, and no band"],
@@ -182,9 +217,20 @@ def band(
         cluster=pair.cluster,
         band=own_band(interval),
         interval=interval,
+        degraded=pair.degraded,
         notes=pair.notes,
     )
 
 
 def _interval(pair: Pair, resamples: int, seed: int) -> Interval:
     return paired_bootstrap(pair.deltas, pair.clusters, resamples=resamples, seed=seed)
+
+
+def _undeclarable(refusal: Incomparable) -> Incomparable:
+    """The refusal of two runs that a change lies between: a band has none to declare."""
+    hint = "repeat one run with the other's settings: a band is of one configuration"
+    reasons = [
+        msgspec.structs.replace(reason, hint=hint) if reason.code == "undeclared" else reason
+        for reason in refusal.record.reasons
+    ]
+    return Incomparable(refusal.record.base, refusal.record.candidate, reasons)

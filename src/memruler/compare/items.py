@@ -22,6 +22,8 @@ class Items(msgspec.Struct, frozen=True, kw_only=True):
         deterministic: Whether a second measurement would give the same values to the last bit.
         declared: What was measured with what: the fingerprint that must match.
         repeats: Most values that an item had, before they became one.
+        majority: Metrics of labels 0 and 1 whose repeats disagreed and became one by majority.
+        degraded: Why the measurement is not to be trusted.
     """
 
     name: str
@@ -33,3 +35,5 @@ class Items(msgspec.Struct, frozen=True, kw_only=True):
     deterministic: bool
     declared: Mapping[str, Any]
     repeats: int = 1
+    majority: frozenset[str] = frozenset()
+    degraded: tuple[str, ...] = ()

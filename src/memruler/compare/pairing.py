@@ -21,6 +21,7 @@ from memruler.errors import UsageError
 __all__ = ["Pair", "read_pair"]
 
 _FEW = 3
+_DIGITS = 4
 _HEADLINE = "recall_all"
 
 
@@ -34,10 +35,12 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
         ids: Items with a value on both sides, in the base's order.
         deltas: Candidate minus baseline, one an item.
         clusters: One name an item; None where each item stands alone.
+        slices: One name an item; None where no slices were asked for.
         absent: Reason to the number of items that have no value, on both sides or (only with
             `shared`) on one.
         deterministic: Whether both sides are.
         changed: The declared differences.
+        degraded: Why neither side is to be trusted.
         notes: What a reader must know.
     """
 
@@ -48,9 +51,11 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     ids: tuple[str, ...]
     deltas: tuple[float, ...]
     clusters: tuple[str, ...] | None
+    slices: tuple[str, ...] | None = None
     absent: dict[str, int]
     deterministic: bool
     changed: tuple[Difference, ...]
+    degraded: tuple[str, ...]
     notes: tuple[str, ...]
 
 
@@ -60,6 +65,7 @@ def read_pair(
     *,
     metric: str | None = None,
     cluster: str | None = None,
+    by: str | None = None,
     changed: tuple[str, ...] = (),
     shared: bool = False,
     check: bool = True,
@@ -73,6 +79,7 @@ def read_pair(
             for the headline of a run, or the only metric of a file.
         cluster: A cluster key, a column, or `path:N`, the first N parts of an id cut at `/`. None
             where each item stands alone.
+        by: What to slice by, named like a cluster key.
         changed: What is under test; see `differences`.
         shared: Take the items with a value on both sides, where one side alone has more.
         check: Ask whether the two may be compared. A pilot of a power study needs only pairs.
@@ -82,6 +89,9 @@ def read_pair(
         UsageError: A metric, cluster key or declared change is unknown.
         CorpusError, FormatError: A side cannot be read.
     """
+    for path in (base, candidate):
+        if not path.exists():
+            raise UsageError("no such file or folder", where=path, hint="check the path")
     if base.resolve() == candidate.resolve():
         raise UsageError("both sides are the same", where=base, hint="name two")
     own = names(base, candidate)
@@ -105,7 +115,7 @@ def read_pair(
     reasons += _unpaired(left, right, name, shared=shared)
     if reasons:
         raise Incomparable(left.name, right.name, reasons)
-    return _paired(left, right, name, cluster, found)
+    return _paired(left, right, name, (cluster, by), found)
 
 
 def _comparable(
@@ -130,30 +140,31 @@ def _metric(left: Items, right: Items, asked: str | None) -> str:
                 "which metric decides?", hint=f"--metric with one of {', '.join(both[:8])}"
             )
         return both[0]
-    if asked in both:
-        return asked
-    cells = [
-        (level, int(metric.rpartition("@")[2]))
-        for level in LEVELS
-        for metric in both
-        if metric.startswith(f"{level}:")
-        and left.values[metric].keys() & right.values[metric].keys()
-    ]
-    if left.source == "run" and asked is None and cells:
-        level, k = headline_cell(cells)
+    if asked is None:
+        # Where nothing is left at all, any of them says so.
+        some = [m for m in both if left.values[m].keys() & right.values[m].keys()] or both
+        places = [(metric.partition(":")[0], metric.rpartition("@")[2]) for metric in some]
+        level, k = headline_cell([(lv, int(k)) for lv in LEVELS for at, k in places if at == lv])
         return f"{level}:{_HEADLINE}@{k}"
-    if (full := next((f"{lv}:{asked}" for lv in LEVELS if f"{lv}:{asked}" in both), None)) is None:
-        near = get_close_matches(str(asked), [*both, *(m.partition(":")[2] for m in both)], n=1)
+    for full in (asked, *(f"{level}:{asked}" for level in LEVELS)):
+        if full in both:
+            return full
+    text = [s.name for s in (left, right) if asked in s.keys and asked not in s.values]
+    if text:
         raise UsageError(
-            f"no such metric: {asked!r}",
-            hint=f"did you mean {near[0]}?" if near else f"one of {', '.join(both[:8])}",
+            f"{asked!r} is no metric", where=" and ".join(text), hint="it holds text there"
         )
-    return full
+    near = get_close_matches(asked, [*both, *(m.partition(":")[2] for m in both)], n=1)
+    raise UsageError(
+        f"no such metric: {asked!r}",
+        hint=f"did you mean {near[0]}?" if near else f"one of {', '.join(both[:8])}",
+    )
 
 
 def _unpaired(left: Items, right: Items, metric: str, *, shared: bool) -> list[Reason]:
+    ids = {side.name: dict.fromkeys(side.ids) for side in (left, right)}
     only = {
-        side.name: [item for item in side.ids if item not in set(other.ids)]
+        side.name: [item for item in side.ids if item not in ids[other.name]]
         for side, other in ((left, right), (right, left))
     }
     found = [
@@ -184,16 +195,29 @@ def _unpaired(left: Items, right: Items, metric: str, *, shared: bool) -> list[R
                 hint="choose another metric",
             )
         )
+    for side, other in ((left, right), (right, left)):
+        if metric in side.majority and set(other.values[metric].values()) - {0.0, 1.0}:
+            found.append(
+                Reason(
+                    code="ruler",
+                    what=f"{metric}: {side.name} has labels 0 and 1, whose repeats become one by "
+                    f"majority, and {other.name} has other numbers, whose repeats are averaged",
+                    hint="score both sides the same way",
+                )
+            )
     return found
 
 
 def _paired(
-    left: Items, right: Items, metric: str, cluster: str | None, found: Differences
+    left: Items, right: Items, metric: str, keys: tuple[str | None, str | None], found: Differences
 ) -> Pair:
+    cluster, by = keys
     one, other = left.values[metric], right.values[metric]
     ids = tuple(item for item in left.ids if item in one and item in other)
     reasons = Counter(
-        _reason(left, right, metric, item) for item in left.ids if item not in set(ids)
+        _reason(left, right, metric, item)
+        for item in left.ids
+        if item not in one or item not in other
     )
     alone = one.keys() ^ other.keys()
     notes = []
@@ -201,6 +225,11 @@ def _paired(
         notes.append(
             f"shared items only: {len(alone)} have a value on one side only, and a side that gives "
             "none where it would have lost pays nothing for it"
+        )
+    if max(left.repeats, right.repeats) > 1:
+        notes.append(
+            f"repeats became one value an item, by majority of labels (a tie is 0) or their mean: "
+            f"up to {left.repeats} of {left.name}, up to {right.repeats} of {right.name}"
         )
     if left.source == "file" and not (left.declared and right.declared):
         notes.append(
@@ -215,9 +244,11 @@ def _paired(
         ids=ids,
         deltas=tuple(other[item] - one[item] for item in ids),
         clusters=None if cluster is None else _clusters(left, right, cluster, ids),
+        slices=None if by is None else _clusters(left, right, by, ids),
         absent=dict(sorted(reasons.items())),
         deterministic=left.deterministic and right.deterministic,
         changed=found.declared,
+        degraded=left.degraded,
         notes=tuple(notes),
     )
 
@@ -231,7 +262,7 @@ def _reason(left: Items, right: Items, metric: str, item: str) -> str:
 def _clusters(left: Items, right: Items, cluster: str, ids: tuple[str, ...]) -> tuple[str, ...]:
     kind, colon, depth = cluster.partition(":")
     if colon and kind == "path":
-        if not depth.isdecimal() or int(depth) < 1:
+        if not (depth.isdecimal() and len(depth) <= _DIGITS and int(depth)):
             raise UsageError(f"--cluster {cluster}: no depth", hint="such as path:2")
         return tuple("/".join(item.split("/")[: int(depth)]) for item in ids)
     known: Mapping[str, Mapping[str, str]] = {**right.keys, **left.keys}

@@ -48,6 +48,7 @@ def run_items(path: Path, run: LoadedRun) -> Items:
         },
         deterministic=measured is not None and 0 < measured.queries == measured.identical,
         declared=run.manifest.fingerprint,
+        degraded=tuple(sorted(set(run.manifest.degraded))),
     )
 
 

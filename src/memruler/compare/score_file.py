@@ -1,28 +1,41 @@
 """Reads a CSV or JSON Lines file of scores: one row an item, or one a repeat of it.
 
-`id` names the item. Columns of numbers are metrics, columns of text are cluster keys; `repeat` and
-`error` are the only others with a meaning. `FILE.meta.json` beside it declares what was measured.
+`id` names the item. A column of numbers is a metric, and any column can be a cluster key; `repeat`,
+`error` and `top` (see `repeat_file`) are the only others with a meaning. `FILE.meta.json` beside it
+declares what was measured.
 """
 
-import csv
-import io
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from memruler.compare.items import Items
-from memruler.errors import CorpusError, UsageError
+from memruler.compare.score_rows import Row, fault, read_rows
+from memruler.corpora.jsontext import decode
 from memruler.store.safe import read_bytes
 
-__all__ = ["META_SUFFIX", "read_score_file"]
+__all__ = [
+    "META_SUFFIX",
+    "MISSING",
+    "Repeats",
+    "cell_number",
+    "cluster_column",
+    "group_rows",
+    "metric_columns",
+    "read_declared",
+    "read_score_file",
+    "row_error",
+]
 
 META_SUFFIX = ".meta.json"
-_RESERVED = {"id", "repeat", "error"}
-_MISSING = "no value in the file"
-_Row = tuple[int, Mapping[str, Any]]
+_RESERVED = {"id", "repeat", "error", "top"}
+_NO_ERROR = {"", "0", "0.0", "false"}
+_LABELS = {"true": 1.0, "false": 0.0}
+MISSING = "no value in the file"
+_LARGEST = 1e100
+Repeats = Mapping[str, Row]
+"""One item's rows, by the text that tells its repeats apart."""
 
 
 def read_score_file(path: Path, name: str) -> Items:
@@ -36,142 +49,154 @@ def read_score_file(path: Path, name: str) -> Items:
         UsageError: It is missing, or has another ending.
         CorpusError: A row is wrong; file, line and field are named.
     """
-    data = read_bytes(path, managed=False)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CorpusError("the file is not UTF-8", where=path, hint=str(error)) from None
-    if path.suffix.lower() == ".csv":
-        rows = list(_csv_rows(text, path))
-    elif path.suffix.lower() in {".jsonl", ".json", ".ndjson"}:
-        rows = list(_json_rows(text, path))
-    else:
-        raise UsageError(
-            "neither a run folder nor a file of scores",
-            where=path,
-            hint="name a run folder, or a .csv or .jsonl file with a column `id`",
-        )
-    if not rows:
-        raise CorpusError("the file has no row", where=path, hint="one row an item")
-    return _items(rows, path, name)
+    return _items(read_rows(path), path, name)
 
 
-def _csv_rows(text: str, path: Path) -> Iterator[_Row]:
-    reader = csv.reader(io.StringIO(text), strict=True)
-    try:
-        head = next(reader, [])
-        if len(set(head)) != len(head):
-            raise _fault(path, 1, "a column comes twice", "give each column its own name")
-        for cells in reader:
-            if len(cells) != len(head):
-                what = f"{len(cells)} cells under {len(head)} headings"
-                raise _fault(path, reader.line_num, what, "fill every row")
-            yield (
-                reader.line_num,
-                {column: cell for column, cell in zip(head, cells, strict=True) if cell != ""},
-            )
-    except csv.Error as error:
-        raise _fault(path, reader.line_num, f"malformed CSV: {error}", "mend the row") from None
-
-
-def _json_rows(text: str, path: Path) -> Iterator[_Row]:
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            row = msgspec.json.decode(line, type=dict[str, int | float | str | bool | None])
-        except msgspec.MsgspecError as error:
-            what = f"not an object of plain values: {error}"
-            raise _fault(path, number, what, "write one object a line") from None
-        yield number, {column: value for column, value in row.items() if value is not None}
-
-
-def _items(rows: list[_Row], path: Path, name: str) -> Items:
+def _items(rows: list[Row], path: Path, name: str) -> Items:
     columns = dict.fromkeys(column for _, row in rows for column in row if column not in _RESERVED)
-    metrics = [c for c in columns if all(_is_number(row[c]) for _, row in rows if c in row)]
-    grouped: dict[str, dict[str, _Row]] = {}
-    for number, row in rows:
-        item = str(row.get("id", ""))
-        if not item:
-            raise _fault(path, number, "no `id`", "name the item in a column `id`")
-        repeat = str(row.get("repeat", ""))
-        if repeat in grouped.setdefault(item, {}):
-            raise _fault(
-                path, number, f"the item {item!r} comes twice", "tell repeats by a column `repeat`"
-            )
-        grouped[item][repeat] = (number, row)
-    values: dict[str, dict[str, float]] = {metric: {} for metric in metrics}
-    absent: dict[str, dict[str, str]] = {metric: {} for metric in metrics}
-    keys: dict[str, dict[str, str]] = {c: {} for c in columns if c not in metrics}
-    for item, repeats in grouped.items():
-        for key, clusters in keys.items():
-            found = {str(row[key]) for _, row in repeats.values() if key in row}
-            if len(found) > 1:
-                number = next(iter(repeats.values()))[0]
-                what = f"repeats of {item!r} have different values of {key}"
-                raise _fault(path, number, what, "an item is in one cluster")
-            clusters.update(dict.fromkeys([item], next(iter(found))) if found else {})
-        for metric in metrics:
-            drawn, reason = _drawn(repeats, metric, path)
-            if drawn:
-                values[metric][item] = _one(drawn)
-            else:
-                absent[metric][item] = reason
-    declared = _declared(path)
+    metrics = metric_columns(rows)
+    grouped = group_rows(rows, path)
+    values: dict[str, dict[str, float]] = {}
+    absent: dict[str, dict[str, str]] = {}
+    majority: set[str] = set()
+    for metric in metrics:
+        drawn, absent[metric] = _drawn(grouped, metric, path)
+        # Of the whole column, so that a score that happens to be 0 and 1 in one item stays a mean.
+        labels = all(value in {0.0, 1.0} for found in drawn.values() for value in found)
+        values[metric] = {item: _one(found, labels=labels) for item, found in drawn.items()}
+        if labels and any(len(set(found)) > 1 for found in drawn.values()):
+            majority.add(metric)
+    declared = read_declared(path)
     return Items(
         name=name,
         source="file",
         ids=tuple(grouped),
         values=values,
         absent=absent,
-        keys=keys,
+        keys={
+            column: cluster_column(grouped, column, path, text=column not in values)
+            for column in sorted(columns, key=values.__contains__)
+        },
         deterministic=declared.get("deterministic") is True,
         declared=declared,
         repeats=max(map(len, grouped.values())),
+        majority=frozenset(majority),
     )
 
 
-def _drawn(repeats: Mapping[str, _Row], metric: str, path: Path) -> tuple[list[float], str]:
-    """The finite values of an item's repeats that did not err, or why there is none."""
-    drawn: list[float] = []
-    reason = _MISSING
-    for number, row in repeats.values():
-        if row.get("error"):
-            reason = str(row["error"])
-        elif metric in row:
-            value = float(row[metric])
-            if not math.isfinite(value):
-                raise _fault(
-                    path, number, f"{metric} is not finite", "leave the cell empty and say why"
-                )
-            drawn.append(value)
-    return drawn, reason
+def metric_columns(rows: list[Row]) -> list[str]:
+    """The columns of numbers, in order; a repeat that erred has no say."""
+    sound = [row for _, row in rows if row_error(row) is None]
+    columns = dict.fromkeys(column for row in sound for column in row if column not in _RESERVED)
+    return [column for column in columns if _is_metric(column, sound)]
 
 
-def _one(drawn: list[float]) -> float:
+def group_rows(rows: list[Row], path: Path) -> dict[str, dict[str, Row]]:
+    """Item to its repeats.
+
+    Raises:
+        CorpusError: A row has no `id`, or is the same repeat of an item as another.
+    """
+    grouped: dict[str, dict[str, Row]] = {}
+    for number, row in rows:
+        item = str(row.get("id", ""))
+        if not item:
+            raise fault(path, number, "no `id`", "name the item in a column `id`")
+        repeat = str(row.get("repeat", ""))
+        if repeat in grouped.setdefault(item, {}):
+            what = f"the item {item!r} comes twice"
+            raise fault(path, number, what, "tell repeats by a column `repeat`")
+        grouped[item][repeat] = (number, row)
+    return grouped
+
+
+def _drawn(
+    grouped: Mapping[str, Repeats], metric: str, path: Path
+) -> tuple[dict[str, list[float]], dict[str, str]]:
+    """The values of each item's repeats that did not err, and why the other items have none."""
+    values: dict[str, list[float]] = {}
+    absent: dict[str, str] = {}
+    for item, repeats in grouped.items():
+        drawn: list[float] = []
+        reason = MISSING
+        for number, row in repeats.values():
+            if (error := row_error(row)) is not None:
+                reason = f"error: {error}"
+            elif metric in row:
+                value = cell_number(row[metric])
+                if value is None or not abs(value) < _LARGEST:
+                    what = f"{metric} is not finite, or beyond {_LARGEST:g}"
+                    raise fault(path, number, what, "leave the cell empty and say why in `error`")
+                drawn.append(value)
+        if drawn:
+            values[item] = drawn
+        else:
+            absent[item] = reason
+    return values, absent
+
+
+def cluster_column(
+    grouped: Mapping[str, Repeats], column: str, path: Path, *, text: bool
+) -> dict[str, str]:
+    """The cluster of each item; none for a number that its repeats do not share.
+
+    Args:
+        grouped: Item to its repeats.
+        column: Holds the cluster.
+        path: Of the file, for messages.
+        text: Whether repeats that do not share it are a fault.
+
+    Raises:
+        CorpusError: With `text`, repeats of one item are in different clusters.
+    """
+    clusters = {}
+    for item, repeats in grouped.items():
+        found = {str(row[column]) for _, row in repeats.values() if column in row}
+        if len(found) == 1:
+            clusters[item] = found.pop()
+        elif found and text:
+            number = next(iter(repeats.values()))[0]
+            what = f"repeats of {item!r} have different values of {column}"
+            raise fault(path, number, what, "an item is in one cluster")
+    return clusters
+
+
+def _one(drawn: list[float], *, labels: bool) -> float:
     """The one value of an item: the majority of labels 0 and 1 (a tie is 0), else the mean."""
-    if len(drawn) > 1 and set(drawn) <= {0.0, 1.0}:
+    if labels:
         return float(2 * sum(drawn) > len(drawn))
     return math.fsum(drawn) / len(drawn)
 
 
-def _is_number(value: Any) -> bool:
+def row_error(row: Mapping[str, Any]) -> str | None:
+    """Why a row has no value; None where it did not err."""
+    text = str(row.get("error", "")).strip()
+    return None if text.lower() in _NO_ERROR else text
+
+
+def _is_metric(column: str, rows: list[Mapping[str, Any]]) -> bool:
+    cells = [row[column] for row in rows if column in row]
+    return bool(cells) and all(cell_number(cell) is not None for cell in cells)
+
+
+def cell_number(cell: float | str | bool) -> float | None:
+    """A cell as a number; labels may be written `true` and `false`; None for text."""
+    text = str(cell).strip().lower()
+    if text in _LABELS or "_" in text:  # Python alone reads 1_000 as a number
+        return _LABELS.get(text)
     try:
-        float(value)
+        return float(text)
     except ValueError:
-        return False
-    return True
+        return None
 
 
-def _declared(path: Path) -> dict[str, Any]:
+def read_declared(path: Path) -> dict[str, Any]:
+    """What the file beside a file of scores declares; empty where there is none.
+
+    Raises:
+        CorpusError: It is no JSON object.
+    """
     beside = path.with_name(path.name + META_SUFFIX)
     if not beside.exists():
         return {}
-    try:
-        return msgspec.json.decode(read_bytes(beside, managed=False), type=dict[str, Any])
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise CorpusError(f"not a JSON object: {error}", where=beside, hint="mend it") from None
-
-
-def _fault(path: Path, line: int, what: str, hint: str) -> CorpusError:
-    return CorpusError(what, where=f"{path}:{line}", hint=hint)
+    return decode(read_bytes(beside, managed=False), dict[str, Any], where=beside)

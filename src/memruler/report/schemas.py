@@ -7,6 +7,7 @@ import msgspec
 
 from memruler.compare.gate import Band, Gate
 from memruler.compare.record import Comparison, Refused
+from memruler.compare.repeats import Repeats
 from memruler.compare.timed import TimeComparison
 from memruler.report.document import ReportDocument, encode
 from memruler.studies.ablation_record import Ablation
@@ -21,6 +22,7 @@ SCHEMAS: dict[str, tuple[str, Any]] = {
     "comparison.schema.json": ("What `memruler compare --json` prints", Comparison | Refused),
     "gate.schema.json": ("What `memruler gate --json` prints, but for a refusal", Gate),
     "band.schema.json": ("What `memruler band --json` prints", Band),
+    "repeats.schema.json": ("What `memruler repeats --json` prints, but for a refusal", Repeats),
     "time.schema.json": ("What `memruler time --json` prints", TimeComparison),
     "canary.schema.json": ("What `memruler canary --json` prints", Canary),
     "power.schema.json": ("What `memruler power --json` prints", PowerStudy),

@@ -1,5 +1,6 @@
 """May a change pass? An exact difference or an interval, held against a threshold and a band."""
 
+from math import isfinite
 from typing import Literal
 
 from memruler.errors import Refusal, UsageError
@@ -14,6 +15,9 @@ DEFAULT_BAND = 0.04
 """Half the width of the null band where nobody measured one's own: what two runs of one
 configuration are often apart (4 percentage points)."""
 
+_ROUNDING = 1e-12
+"""What adding floats may have moved a mean by: 0.8 - 0.7 does not exceed 0.1."""
+
 
 def gate_exact(delta: float, threshold: float = 0.0, *, band: float | None = None) -> Outcome:
     """Hold a fact against a threshold: `pass` above it, else `fail`; nothing is unresolved.
@@ -25,13 +29,15 @@ def gate_exact(delta: float, threshold: float = 0.0, *, band: float | None = Non
 
     Raises:
         Refusal: A band is given: a fact has no noise.
+        UsageError: A number is not finite.
     """
+    _require_finite(delta, threshold)
     if band is not None:
         raise Refusal(
             ["both sides are deterministic: a difference is a fact, and no noise band applies"],
             hint="leave --band out",
         )
-    return "pass" if delta > threshold else "fail"
+    return "pass" if delta - threshold > _ROUNDING else "fail"
 
 
 def gate_interval(
@@ -50,15 +56,18 @@ def gate_interval(
         band: Half the width of the null band; not negative.
 
     Raises:
-        UsageError: The band is negative.
+        UsageError: The band is negative, or a number is not finite.
     """
+    _require_finite(interval.mean, interval.low, interval.high, threshold)
     if not band >= 0:
         raise UsageError(f"the band {band} is negative", hint="half its width, such as 0.04")
-    if interval.low > threshold:
+    if interval.low - threshold > _ROUNDING:
         return "pass", None
-    if interval.high < threshold:
+    if threshold - interval.high > _ROUNDING:
         return "fail", None
-    return "unresolved", "noise_floor" if abs(interval.mean) <= band else "under_powered"
+    return "unresolved", "noise_floor" if abs(
+        interval.mean
+    ) - band <= _ROUNDING else "under_powered"
 
 
 def own_band(interval: Interval) -> float:
@@ -67,3 +76,8 @@ def own_band(interval: Interval) -> float:
     `max(|low|, |high|)`: the wider side, since a band that is too narrow calls noise a change.
     """
     return max(abs(interval.low), abs(interval.high))
+
+
+def _require_finite(*numbers: float) -> None:
+    if not all(map(isfinite, numbers)):
+        raise UsageError("a number of the gate is not finite", hint="such as 0.02")
