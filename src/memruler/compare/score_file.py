@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from memruler.compare.items import Items
-from memruler.compare.score_rows import Row, fault, read_rows
+from memruler.compare.score_rows import LIST, Row, fault, read_rows
 from memruler.corpora.jsontext import decode
 from memruler.store.safe import read_bytes
 
 __all__ = [
     "META_SUFFIX",
     "MISSING",
+    "RESERVED",
     "Repeats",
     "cell_number",
     "cluster_column",
@@ -29,7 +30,7 @@ __all__ = [
 ]
 
 META_SUFFIX = ".meta.json"
-_RESERVED = {"id", "repeat", "error", "top"}
+RESERVED = {"id", "repeat", "error", LIST}
 _NO_ERROR = {"", "0", "0.0", "false"}
 _LABELS = {"true": 1.0, "false": 0.0}
 MISSING = "no value in the file"
@@ -53,7 +54,7 @@ def read_score_file(path: Path, name: str) -> Items:
 
 
 def _items(rows: list[Row], path: Path, name: str) -> Items:
-    columns = dict.fromkeys(column for _, row in rows for column in row if column not in _RESERVED)
+    columns = dict.fromkeys(column for _, row in rows for column in row if column not in RESERVED)
     metrics = metric_columns(rows)
     grouped = group_rows(rows, path)
     values: dict[str, dict[str, float]] = {}
@@ -87,7 +88,7 @@ def _items(rows: list[Row], path: Path, name: str) -> Items:
 def metric_columns(rows: list[Row]) -> list[str]:
     """The columns of numbers, in order; a repeat that erred has no say."""
     sound = [row for _, row in rows if row_error(row) is None]
-    columns = dict.fromkeys(column for row in sound for column in row if column not in _RESERVED)
+    columns = dict.fromkeys(column for row in sound for column in row if column not in RESERVED)
     return [column for column in columns if _is_metric(column, sound)]
 
 
