@@ -4,7 +4,7 @@ import pytest
 
 from memruler.compare.pairing import read_pair
 from memruler.compare.refusal import Incomparable
-from memruler.errors import MemrulerError, UsageError
+from memruler.errors import CorpusError, MemrulerError, UsageError
 
 LEFT = "id,score,conv\na/x/1,1,c1\na/x/2,0,c1\na/y/3,0.5,c2\nb/z/4,1,c2\n"
 RIGHT = LEFT.replace("2,0,", "2,1,").replace("4,1,", "4,0,")
@@ -194,16 +194,34 @@ def test_no_value_on_both_sides_is_counted_with_its_reasons(pair):
 
 def test_repeats_are_told(pair):
     rows = "id,repeat,score\na,1,1\na,2,1\na,3,0\nb,1,0\nb,2,1\n"
-    found = pair(rows, "id,score\na,1\nb,1\n")
+    found = pair(rows, "id,repeat,score\na,1,1\na,2,1\na,3,1\nb,1,1\n")
     assert found.deltas == (0.0, 1.0)
-    assert "up to 3 of base.csv, up to 1 of cand.csv" in found.notes[0]
+    assert "up to 3 of base.csv, up to 3 of cand.csv" in found.notes[0]
+
+
+def test_a_majority_of_more_is_another_measure(pair):
+    rows = "id,repeat,score\na,1,1\na,2,1\na,3,0\nb,1,0\nb,2,1\n"
+    with pytest.raises(Incomparable, match="up to 3 repeats") as caught:
+        pair(rows, "id,score\na,1\nb,1\n")
+    assert codes(caught) == ["ruler"]
+
+
+def test_rounding_is_no_change(pair):
+    found = pair("id,score\na,0.3\nb,1\n", f"id,score\na,{0.1 + 0.2!r}\nb,1\n")
+    assert found.deltas == (0.0, 0.0)
+
+
+def test_what_re_rolls_is_not_deterministic(pair):
+    rows = "id,repeat,score\na,1,1\na,2,0\nb,1,0\nb,2,0\n"
+    with pytest.raises(CorpusError, match="declared deterministic, but"):
+        pair(rows, rows, metas=({"deterministic": True}, {"deterministic": True}))
 
 
 def test_a_majority_does_not_meet_a_mean(pair):
     labels = "id,repeat,score\na,1,1\na,2,0\nb,1,0\n"
     with pytest.raises(Incomparable, match="become one by majority") as caught:
         pair(labels, "id,score\na,0.5\nb,1\n")
-    assert codes(caught) == ["ruler"]
+    assert set(codes(caught)) == {"ruler"}
     with pytest.raises(Incomparable):
         pair("id,score\na,0.5\nb,1\n", labels)
     # Without a vote there is nothing to mix: a side that is all nought may meet any score.

@@ -124,3 +124,14 @@ def test_a_decision_mirrors(numbers, threshold, band):
     other = {"pass": "fail", "fail": "pass", "unresolved": "unresolved"}[outcome]
     assert mirrored == (other, why)
     assert (why is None) == (outcome != "unresolved")
+
+
+def test_a_point_does_not_clear_what_three_in_n_could_undo():
+    ties = paired_bootstrap([0.0] * 50)
+    assert gate_interval(ties, -0.02) == ("unresolved", "under_powered")
+    assert gate_interval(ties, -0.07) == ("pass", None)
+    two = paired_bootstrap([1.0] + [0.0] * 9 + [1.0] + [0.0] * 9, [0] * 10 + [1] * 10)
+    assert two.low == two.high
+    assert gate_interval(two) == ("unresolved", "under_powered")
+    assert gate_interval(paired_bootstrap([1.0] * 40)) == ("pass", None)
+    assert gate_interval(paired_bootstrap([0.0] * 50)) == ("unresolved", "noise_floor")

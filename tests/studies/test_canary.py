@@ -18,7 +18,7 @@ from memruler.replay.run import measure
 from memruler.scoring import levels
 from memruler.scoring.score import score
 from memruler.store.folder import RunFolder
-from memruler.studies import canary_arms
+from memruler.studies import canary_arms, canary_checks, canary_gate
 from memruler.studies.canary import CanarySettings, canary, canary_of_run
 
 ASK = CanarySettings(metric="recall_all@5", plant=3)
@@ -36,7 +36,7 @@ def test_a_sound_ruler_sees_everything(plan):
     found = canary(plan(), ASK, quiet)
     assert found.outcome == "sees"
     assert set(checks_of(found).values()) == {True}
-    assert len(found.checks) == 17
+    assert len(found.checks) == 19
     session, turn = found.levels
     assert (turn.level, turn.counted, turn.of, turn.degradable) == ("turn", 12, 12, 10)
     assert [step.queries for step in turn.steps] == [1, 2, 4, 8, 10]
@@ -153,6 +153,32 @@ def verdict_always_worse(patch):
     patch.setattr(exact, "verdict", lambda _: "worse")
 
 
+def gains_are_called_worse(patch):
+    patch.setattr(
+        canary_checks, "verdict", lambda delta: "unchanged" if delta.delta == 0 else "worse"
+    )
+
+
+def small_losses_are_unchanged(patch):
+    patch.setattr(
+        canary_checks, "verdict", lambda delta: "worse" if delta.delta < -0.2 else "unchanged"
+    )
+
+
+def intervals_are_made_up(patch):
+    real = canary_gate.paired_bootstrap
+
+    def shifted(deltas):
+        found = real(deltas)
+        return msgspec.structs.replace(found, low=found.low + 0.1, high=found.high + 0.1)
+
+    patch.setattr(canary_gate, "paired_bootstrap", shifted)
+
+
+def gate_always_passes(patch):
+    patch.setattr(canary_gate, "gate_interval", lambda _: ("pass", None))
+
+
 @pytest.mark.parametrize(
     ("broken", "control"),
     [
@@ -167,6 +193,10 @@ def verdict_always_worse(patch):
         (definition_and_formula, "turn: made worse"),
         (verdict_always_unchanged, "planted: compared"),
         (verdict_always_worse, "an identical copy"),
+        (gains_are_called_worse, "turn: reversed"),
+        (small_losses_are_unchanged, "turn: made worse"),
+        (intervals_are_made_up, "gate: intervals"),
+        (gate_always_passes, "gate: outcomes"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )

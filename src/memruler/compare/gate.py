@@ -31,6 +31,7 @@ from memruler.stats.interval import Interval
 
 __all__ = ["SCHEMA_VERSION", "Band", "Gate", "band", "gate"]
 
+_ROUNDING = 2.0**-50
 SCHEMA_VERSION = 1
 """Version of these records; raised with every change that an old reader would misread."""
 
@@ -143,7 +144,11 @@ def gate(
     pair = read_pair(
         base, candidate, metric=metric, cluster=cluster, by=by, changed=changed, shared=shared
     )
-    delta = fsum(pair.deltas) / len(pair.deltas)
+    total, largest = fsum(pair.deltas), max(map(abs, pair.deltas))
+    # As in `deltas`: a sum that cancels on paper is zero.
+    delta = (
+        0.0 if abs(total) <= _ROUNDING * len(pair.deltas) * largest else total / len(pair.deltas)
+    )
     interval: Interval | None = None
     why: Why | None = None
     test: PairedTest | None = None

@@ -23,6 +23,7 @@ __all__ = ["Pair", "read_pair"]
 _FEW = 3
 _DIGITS = 4
 _HEADLINE = "recall_all"
+_ROUNDING = 2.0**-50
 
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
@@ -205,6 +206,15 @@ def _unpaired(left: Items, right: Items, metric: str, *, shared: bool) -> list[R
                     hint="score both sides the same way",
                 )
             )
+    if (left.majority | right.majority) & {metric} and left.repeats != right.repeats:
+        found.append(
+            Reason(
+                code="ruler",
+                what=f"{metric}: {left.name} has up to {left.repeats} repeats an item and "
+                f"{right.name} up to {right.repeats}; a majority of more is another measure",
+                hint="draw both sides equally often (`memruler repeats` shows both)",
+            )
+        )
     return found
 
 
@@ -242,7 +252,7 @@ def _paired(
         metric=metric,
         cluster=cluster,
         ids=ids,
-        deltas=tuple(other[item] - one[item] for item in ids),
+        deltas=tuple(_difference(one[item], other[item]) for item in ids),
         clusters=None if cluster is None else _clusters(left, right, cluster, ids),
         slices=None if by is None else _clusters(left, right, by, ids),
         absent=dict(sorted(reasons.items())),
@@ -251,6 +261,12 @@ def _paired(
         degraded=left.degraded,
         notes=tuple(notes),
     )
+
+
+def _difference(base: float, candidate: float) -> float:
+    """Their difference; 0 where only rounding is between them (0.1 + 0.2 and 0.3)."""
+    delta = candidate - base
+    return 0.0 if abs(delta) <= _ROUNDING * max(abs(base), abs(candidate)) else delta
 
 
 def _reason(left: Items, right: Items, metric: str, item: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from memruler.compare.items import Items
 from memruler.compare.score_rows import LIST, Row, fault, read_rows
 from memruler.corpora.jsontext import decode
+from memruler.errors import CorpusError
 from memruler.store.safe import read_bytes
 
 __all__ = [
@@ -68,6 +69,12 @@ def _items(rows: list[Row], path: Path, name: str) -> Items:
         if labels and any(len(set(found)) > 1 for found in drawn.values()):
             majority.add(metric)
     declared = read_declared(path)
+    if majority and declared.get("deterministic") is True:
+        raise CorpusError(
+            f"declared deterministic, but repeats of one item differ in {min(majority)}",
+            where=path,
+            hint=f"mend {path.name}{META_SUFFIX}: what re-rolls needs an interval",
+        )
     return Items(
         name=name,
         source="file",

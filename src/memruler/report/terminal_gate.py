@@ -26,8 +26,8 @@ _STYLES = {"pass": "bold green", "fail": "bold red", "unresolved": "bold yellow"
 _MOST_REASONS = 8
 _SLACK = 1e-6
 _WHY = {
-    "noise_floor": "a difference within the null band is seen where nothing was changed: do not "
-    "read it as a change",
+    "noise_floor": "a difference within the null band may be seen where nothing was changed: do "
+    "not read it as a change",
     "under_powered": "the difference is outside the null band, but the interval holds the "
     "threshold: more items or clusters would tell (memruler power)",
 }

@@ -23,6 +23,7 @@ __all__ = ["check_draws", "paired_bootstrap", "paired_bootstraps", "percentiles"
 
 _LEVEL = 0.95
 _TAIL = 0.025
+_FEW_MOVED = 10
 _LEAST_RESAMPLES = 1000
 _MOST_RESAMPLES = 10_000_000
 
@@ -173,6 +174,11 @@ def _warnings(column: Floats, clusters: int) -> tuple[str, ...]:
     if clusters < FEW_CLUSTERS:
         told.append(
             f"{clusters} clusters: below {FEW_CLUSTERS} a percentile interval is too narrow"
+        )
+    moved = int((column != 0).sum())
+    if 0 < moved < _FEW_MOVED:
+        told.append(
+            f"only {moved} items moved: percentile intervals of rare changes are too narrow"
         )
     if (column == column[0]).all():
         told.append(

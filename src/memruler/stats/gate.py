@@ -50,6 +50,10 @@ def gate_interval(
     this size is seen where nothing was changed); outside it the run is under-powered (there may
     well be a change, and more items would tell).
 
+    An interval that is a point (every cluster moved alike) decides nothing by itself: what none of
+    `clusters` showed may still befall a share of `3 / clusters` (the rule of three), so that a
+    threshold within that of the point is not cleared: under-powered.
+
     Args:
         interval: Of the paired differences.
         threshold: What they must exceed; negative for non-inferiority.
@@ -61,6 +65,10 @@ def gate_interval(
     _require_finite(interval.mean, interval.low, interval.high, threshold)
     if not band >= 0:
         raise UsageError(f"the band {band} is negative", hint="half its width, such as 0.04")
+    point = interval.high - interval.low <= _ROUNDING
+    away = abs(interval.mean - threshold)
+    if point and _ROUNDING < away <= 3 / interval.clusters:
+        return "unresolved", "under_powered"
     if interval.low - threshold > _ROUNDING:
         return "pass", None
     if threshold - interval.high > _ROUNDING:

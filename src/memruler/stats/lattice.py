@@ -64,7 +64,10 @@ def exact_ends(deltas: Floats, codes: Ints | None, tail: float) -> tuple[float, 
     above = np.cumsum(mass[::-1])[::-1]
     low = int(np.argmax(below >= tail - _SLACK))
     high = len(means) - 1 - int(np.argmax(above[::-1] >= tail - _SLACK))
-    return float(means[low]), float(means[high])
+    # Sums that cancel on paper may leave some rounding, which must not pass for a gain.
+    nothing = _OFF * float(np.abs(deltas).max())
+    first, last = float(means[low]), float(means[high])
+    return 0.0 if abs(first) <= nothing else first, 0.0 if abs(last) <= nothing else last
 
 
 def _on_grid(deltas: Floats) -> _Grid | None:

@@ -28,6 +28,8 @@ _HALVINGS = 14
 _NEAR = 0.01
 """How near the number of clusters is found, as a share; to the very cluster below 100."""
 
+_TESTED_CLUSTERS = 12
+
 
 class _Simulation(NamedTuple):
     pilot: Pilot
@@ -281,6 +283,11 @@ def _warnings(pilot: Pilot, clusters: int) -> tuple[str, ...]:
         told.append(
             f"{clusters} clusters are drawn from the {len(pilot.counts)} of the pilot: what those"
             " do not hold is not in it"
+        )
+    if clusters < _TESTED_CLUSTERS:
+        told.append(
+            f"below {_TESTED_CLUSTERS} clusters this power is not tested against the bootstrap "
+            "itself, and may be too high by a third"
         )
     if clusters < FEW_CLUSTERS:
         told.append(

@@ -24,6 +24,7 @@ from memruler.stats.power import smallest_effect
 from memruler.stats.power_record import SmallestEffect
 from memruler.store.folder import RunFolder
 from memruler.studies.canary_checks import check_level
+from memruler.studies.canary_gate import check_gate
 from memruler.studies.canary_planted import plant_loss
 from memruler.studies.canary_record import Canary, Check, LevelChecks, Planted
 
@@ -168,7 +169,7 @@ def _on_saved(
             ],
             hint="take a system that finds something, another corpus, or a deeper cut-off",
         )
-    return (*checks, _copied(folder, failed=failed)), levels
+    return (*checks, _copied(folder, failed=failed), *check_gate()), levels
 
 
 def _copied(folder: Path, *, failed: bool) -> Check:

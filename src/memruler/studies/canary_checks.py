@@ -105,6 +105,7 @@ def _steps(
             queries=number,
             expected=expected.delta,
             found=None if found is None else found.delta,
+            verdict=None if found is None else verdict(found),
         )
 
 
@@ -138,11 +139,11 @@ def _itself(level: Level, name: MetricName, run: Arm) -> Check:
 
 
 def _made_worse(level: Level, made: tuple[Step, ...], can_lose: int) -> Check:
-    right = sum(step.found == step.expected for step in made)
+    right = sum(step.found == step.expected and step.verdict == "worse" for step in made)
     return Check(
         name=f"{level}: made worse",
         seen=right == len(made) if made else None,
-        expected="each -m/counted, exactly",
+        expected="each -m/counted, exactly, and worse",
         found=f"{right} of {len(made)} steps exact, 1 to {can_lose} queries"
         if made
         else "no query has anything to lose",
@@ -154,12 +155,12 @@ def _reversed(
 ) -> Check:
     """Base and candidate change places: the difference must turn its sign and nothing else."""
     delta = _delta(level, name, worse, run) if made else None
-    found = None if delta is None else delta.delta
+    found = None if delta is None else (delta.delta, verdict(delta))
     return Check(
         name=f"{level}: reversed",
-        seen=found is not None and found == -made[-1].expected if made else None,
-        expected=f"{-made[-1].expected:+.4f}" if made else "the opposite sign",
+        seen=found == (-made[-1].expected, "better") if made else None,
+        expected=f"{-made[-1].expected:+.4f}, better" if made else "the opposite sign",
         found="no query has anything to lose"
         if not made
-        else ("other queries count" if found is None else f"{found:+.4f}"),
+        else ("other queries count" if found is None else f"{found[0]:+.4f}, {found[1]}"),
     )

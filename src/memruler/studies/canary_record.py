@@ -36,11 +36,13 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
         queries: That lost every gold hit.
         expected: `-queries / counted`.
         found: The difference that was measured; None where other queries came to count.
+        verdict: What a comparison says of it; None likewise. It must be `worse`.
     """
 
     queries: int
     expected: float
     found: float | None
+    verdict: str | None = None
 
 
 class LevelChecks(msgspec.Struct, frozen=True, kw_only=True):
