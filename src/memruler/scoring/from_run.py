@@ -1,0 +1,275 @@
+"""A sealed run as rankings with the gold of each target; texts and ids stay on disk."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from memruler.errors import FormatError, UsageError
+from memruler.metrics.credited import places
+from memruler.model.credit import CreditLevel, Supports
+from memruler.model.run import Manifest
+from memruler.scoring.graded import OwnTarget, graded
+from memruler.scoring.levels import SEARCH_FAILED
+from memruler.scoring.traced import Notice, Traced
+from memruler.store.binding import require_own_tables
+from memruler.store.folder import RunFolder
+from memruler.store.tables import batches, read_table
+from memruler.targets.attribution import ItemSources
+from memruler.targets.eligible import Forms, Gold, descents, eligible
+from memruler.targets.forms import Admits
+
+__all__ = ["forms_of", "traced_from_run"]
+
+_Ints = NDArray[np.int64]
+_UNTOLD = "the system does not export its lineage, so which transformed forms it holds is not known"
+
+
+def traced_from_run(
+    path: Path,
+    targets: Sequence[Admits | OwnTarget],
+    level: CreditLevel = "turn",
+) -> Traced:
+    """Read a sealed run, and find the items that earn credit under each target.
+
+    Args:
+        path: The run folder.
+        targets: At least one.
+        level: What an anchor is; at `item` the anchors are turns, and each item counts by itself.
+
+    Raises:
+        FormatError: No run, not sealed, or its tables do not fit together.
+        UsageError: The run has no turns to be anchors.
+    """
+    folder = RunFolder.open(path)
+    manifest = folder.manifest()
+    assert manifest is not None  # noqa: S101 - opened folders have one
+    if level != "session" and manifest.fingerprint["ingest"]["granularity"] == "session":
+        raise UsageError(
+            "a whole session is stored as one item, so no item is of one turn",
+            where=path,
+            hint="use --level session",
+        )
+    require_own_tables(folder, manifest, ("queries", "lineage", "trace"))
+    columns = ["instance", "instance_key", "query", "category", "excluded", "evidence"]
+    queries = read_table(folder, "queries", columns=columns)
+    instance = _ints(queries, "instance")
+    key = instance << 32 | _ints(queries, "query")
+    hits, failed = _trace(folder, key)
+    forms = forms_of(folder)
+    _require_own_items(folder, hits, forms.instance, instance)
+
+    gold = _gold(queries, manifest, level, instance)
+    found = descents(gold, forms)
+    # Looked up once for all targets: each keeps some of the pairs.
+    asked = np.repeat(np.arange(len(hits)), np.diff(gold.offsets))
+    ranks = places(hits, asked[found.anchor], found.item)
+    supports: dict[str, Supports] = {}
+    unserved: dict[str, str] = {}
+    known = manifest.lineage_exported
+    for target in targets:
+        # What is not told may be there: its anchors stay in, and what is only derived cannot be.
+        if not known and target.name not in {"raw", "source"}:
+            unserved[target.name] = _UNTOLD
+        elif isinstance(target, Admits):
+            supports[target.name] = eligible(
+                target, gold, forms, found, keep=not known, ranks=ranks
+            )
+        else:
+            supports[target.name] = graded(target, gold, folder, found)
+    reason, reasons = _reasons(queries, failed, np.diff(gold.offsets), level)
+    categories = pc.dictionary_encode(_column(queries, "category"))
+    return Traced(
+        name=folder.path.name,
+        origin="run",
+        query=pc.binary_join_element_wise(
+            _column(queries, "instance_key"), pc.cast(_column(queries, "query"), pa.string()), ":"
+        ),
+        category=np.asarray(categories.indices, np.int64),
+        categories=tuple(categories.dictionary.to_pylist()),
+        cluster=instance,
+        hits=hits,
+        reason=reason,
+        reasons=reasons,
+        supports=supports,
+        unserved=unserved,
+        level=level,
+        population=str(manifest.fingerprint["population"]["name"]),
+        identity={part: manifest.fingerprint[part] for part in ("corpus", "population")},
+        notices=_notices(hits, forms, reason < 0),
+    )
+
+
+def forms_of(folder: RunFolder) -> Forms:
+    """The stored items of a run, each a few numbers."""
+    parts: list[tuple[_Ints, ...]] = []
+    kinds: dict[str, int] = {}
+    for batch in batches(folder, "lineage", columns=["instance", "kind", "sessions", "turns"]):
+        names: Any = pc.dictionary_encode(batch.column("kind"))
+        number = [kinds.setdefault(name, len(kinds)) for name in names.dictionary.to_pylist()]
+        flat = pc.list_flatten(batch.column("turns"))
+        parts.append(
+            (
+                np.asarray(batch.column("instance"), np.int64),
+                np.array(number, np.int64)[np.asarray(names.indices)],
+                _lengths(batch.column("sessions")),
+                np.asarray(pc.list_flatten(batch.column("sessions")), np.int64),
+                _lengths(batch.column("turns")),
+                np.asarray(pc.struct_field(flat, "session"), np.int64),
+                np.asarray(pc.struct_field(flat, "turn"), np.int64),
+            )
+        )
+    nothing = tuple([np.zeros(0, np.int64)] * 7)
+    instance, kind, sessions, session, turns, said, place = map(
+        np.concatenate, zip(nothing, *parts, strict=True)
+    )
+    return Forms(
+        instance=instance,
+        kind=kind,
+        kinds=tuple(kinds),
+        sources=ItemSources(
+            session_offsets=_ends(sessions),
+            sessions=session,
+            turn_offsets=_ends(turns),
+            turn_sessions=said,
+            turn_turns=place,
+        ),
+    )
+
+
+def _ends(lengths: _Ints) -> _Ints:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+
+
+def _lengths(lists: Any) -> _Ints:
+    return np.asarray(pc.list_value_length(lists).fill_null(0), np.int64)
+
+
+def _column(table: pa.Table, name: str) -> Any:
+    return table.column(name).combine_chunks()
+
+
+def _ints(table: pa.Table, name: str) -> _Ints:
+    return np.asarray(_column(table, name), np.int64)
+
+
+def _trace(folder: RunFolder, key: _Ints) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """The first draw of every query as a matrix, and which searches failed."""
+    trace = read_table(folder, "trace", columns=["instance", "query", "repeat", "items", "error"])
+    if pc.any(pc.not_equal(trace.column("repeat"), pa.scalar(0, pa.int16()))).as_py():
+        trace = trace.filter(pc.equal(trace.column("repeat"), pa.scalar(0, pa.int16())))
+    traced = _ints(trace, "instance") << 32 | _ints(trace, "query")
+    order = np.arange(len(key))
+    if not np.array_equal(traced, key):
+        row, order = np.argsort(key), np.argsort(traced)
+        if not np.array_equal(key[row], traced[order]) or np.any(np.diff(key[row]) == 0):
+            raise FormatError(
+                "the trace does not hold exactly one ranking per query",
+                where=folder.path,
+                hint="measure it anew",
+            )
+        order = order[np.argsort(row)]
+    items = _column(trace, "items")
+    lengths = _lengths(items)
+    flat = np.asarray(pc.list_flatten(items), np.int32)
+    width = int(lengths.max(initial=0))
+    if np.all(lengths == width):
+        hits = flat.reshape(len(lengths), width)
+    else:
+        hits = np.full((len(lengths), width), -1, np.int32)
+        hits[np.arange(width) < lengths[:, None]] = flat
+    failed = np.asarray(pc.is_valid(_column(trace, "error")))
+    return hits[order], failed[order]
+
+
+def _require_own_items(
+    folder: RunFolder, hits: NDArray[np.int32], owner: _Ints, instance: _Ints
+) -> None:
+    """Every hit is an item of its own query's instance.
+
+    The items of an instance stand in one piece, so that its ends say it all.
+    """
+    low = np.searchsorted(owner, instance, "left")[:, None]
+    high = np.searchsorted(owner, instance, "right")[:, None]
+    outside = (hits != -1) & ((hits < low) | (hits >= high))
+    if np.any(np.diff(owner) < 0) or outside.any():
+        raise FormatError(
+            "the trace names an item that its instance does not have",
+            where=folder.path,
+            hint="measure it anew",
+        )
+
+
+def _gold(queries: pa.Table, manifest: Manifest, level: CreditLevel, instance: _Ints) -> Gold:
+    """The anchors of each query under the population's rule; none for those it leaves out."""
+    rule = manifest.fingerprint["population"]["rule"]
+    evidence = _column(queries, "evidence")
+    flat = pc.list_flatten(evidence)
+    at = np.flatnonzero(np.asarray(pc.equal(pc.struct_field(flat, "rule"), pa.scalar(rule))))
+    if len(at) != len(evidence):
+        raise FormatError(
+            f"the run's queries lack evidence under the rule `{rule}`", hint="measure it anew"
+        )
+    reading = flat.take(pa.array(at))
+    field = "sessions" if level == "session" else "turns"
+    lists = pc.struct_field(reading, field)
+    values = pc.list_flatten(lists)
+    lengths = _lengths(lists)
+    turns = level != "session"
+    session = pc.struct_field(values, "session") if turns else values
+    return Gold(
+        offsets=_ends(lengths),
+        instance=np.repeat(instance, lengths),
+        session=np.asarray(session, np.int64),
+        turn=np.asarray(pc.struct_field(values, "turn"), np.int64) if turns else None,
+    )
+
+
+def _reasons(
+    queries: pa.Table, failed: NDArray[np.bool_], anchors: _Ints, level: CreditLevel
+) -> tuple[_Ints, tuple[str, ...]]:
+    """Why a query is not scored; the population's reason comes first, then a failed search."""
+    words = pc.dictionary_encode(_column(queries, "excluded"))
+    names = [*words.dictionary.to_pylist(), SEARCH_FAILED, f"no_{_anchor(level)}_gold"]
+    reason = np.asarray(words.indices.fill_null(-1), np.int64).copy()
+    open_ = reason < 0
+    reason[open_ & (anchors == 0)] = len(names) - 1
+    reason[open_ & failed] = len(names) - 2
+    return reason, tuple(names)
+
+
+def _anchor(level: CreditLevel) -> str:
+    return "session" if level == "session" else "turn"
+
+
+def _notices(
+    hits: NDArray[np.int32], forms: Forms, counts: NDArray[np.bool_]
+) -> tuple[Notice, ...]:
+    found = []
+    in_order = np.sort(hits, axis=1)
+    twice = np.any((in_order[:, 1:] == in_order[:, :-1]) & (in_order[:, 1:] >= 0), axis=1)
+    if np.any(twice & counts):
+        found.append(
+            Notice(
+                kind="item-twice",
+                what="queries were answered with one item twice; it counts where it stands first",
+                count=int((twice & counts).sum()),
+            )
+        )
+    # One entry more: the row -1 of short lists falls there.
+    used = np.zeros(len(forms.kind) + 1, dtype=np.bool_)
+    used[hits if counts.all() else hits[counts]] = True
+    unknown = int((used[:-1] & (np.diff(forms.sources.session_offsets) == 0)).sum())
+    if unknown:
+        found.append(
+            Notice(
+                kind="unknown-source",
+                what="returned items come from nowhere that is known, and never earn credit",
+                count=unknown,
+            )
+        )
+    return tuple(found)

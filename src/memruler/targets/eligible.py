@@ -1,0 +1,163 @@
+"""From evidence and lineage to the stored items that may earn credit.
+
+`descents` finds every stored item that comes from a gold turn or session, once for all targets. A
+target then keeps some of these pairs. A pair is *exact* where the item comes from nothing else.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from memruler.model.credit import Supports
+from memruler.targets.attribution import ItemSources
+from memruler.targets.forms import Admits
+
+__all__ = ["Descents", "Forms", "Gold", "descents", "eligible"]
+
+_Ints = NDArray[np.int64]
+
+
+class Forms(msgspec.Struct, frozen=True, eq=False, kw_only=True):
+    """The stored items of a run: N rows of its lineage, lost ones included.
+
+    A lost item (refused or evicted) is as eligible as a kept one. It can never be returned, so it
+    is a miss: a store cannot raise its score by forgetting.
+
+    Attributes:
+        instance: Position of the instance [N].
+        kind: Place in `kinds` [N].
+        kinds: Names.
+        sources: Sessions and turns that each item comes from.
+    """
+
+    instance: _Ints
+    kind: _Ints
+    kinds: tuple[str, ...]
+    sources: ItemSources
+
+
+class Gold(msgspec.Struct, frozen=True, eq=False, kw_only=True):
+    """The anchors of Q queries, at one level.
+
+    Attributes:
+        offsets: Query q has the anchors `offsets[q]:offsets[q + 1]` [Q + 1].
+        instance: Of each anchor [A].
+        session: Its session position [A].
+        turn: Its turn position; None where anchors are sessions [A].
+    """
+
+    offsets: _Ints
+    instance: _Ints
+    session: _Ints
+    turn: _Ints | None
+
+
+class Descents(msgspec.Struct, frozen=True, eq=False):
+    """Pairs of an anchor and an item that comes from it, by anchor, then item [D]."""
+
+    anchor: _Ints
+    item: _Ints
+    exact: NDArray[np.bool_]
+
+
+def descents(gold: Gold, forms: Forms) -> Descents:
+    """Every item that comes from an anchor.
+
+    At turn level an item of whole sessions comes from each of their turns.
+    """
+    sources = forms.sources
+    turns, sessions = np.diff(sources.turn_offsets), np.diff(sources.session_offsets)
+    if gold.turn is None:
+        owner = np.repeat(np.arange(len(forms.kind)), sessions)
+        pairs = [_matches(gold, forms, owner, sources.sessions.astype(np.int64), None)]
+        exact = sessions == 1
+    else:
+        owner = np.repeat(np.arange(len(forms.kind)), turns)
+        said, place = sources.turn_sessions.astype(np.int64), sources.turn_turns.astype(np.int64)
+        pairs = [_matches(gold, forms, owner, said, place)]
+        whole = np.repeat(turns == 0, sessions)
+        if whole.any():
+            owner = np.repeat(np.arange(len(forms.kind)), sessions)[whole]
+            said = sources.sessions.astype(np.int64)[whole]
+            pairs.append(_matches(gold, forms, owner, said, None))
+        exact = (turns == 1) & (sessions == 1)
+    anchor = np.concatenate([a for a, _ in pairs])
+    item = np.concatenate([i for _, i in pairs])
+    if len(pairs) > 1:
+        order = np.lexsort((item, anchor))
+        anchor, item = anchor[order], item[order]
+    return Descents(anchor, item, exact[item])
+
+
+def _matches(
+    gold: Gold, forms: Forms, owner: _Ints, session: _Ints, turn: _Ints | None
+) -> tuple[_Ints, _Ints]:
+    """Anchors and the items whose source is the same turn, or without `turn` session."""
+    columns = [(gold.instance, forms.instance[owner]), (gold.session, session)]
+    if turn is not None and gold.turn is not None:
+        columns.append((gold.turn, turn))
+    wanted, known = _keys(columns)
+    order = np.argsort(known, kind="stable")
+    known = known[order]
+    low = np.searchsorted(known, wanted, "left")
+    count = np.searchsorted(known, wanted, "right") - low
+    anchor = np.repeat(np.arange(len(wanted)), count)
+    within = np.arange(len(anchor)) - np.repeat(np.cumsum(count) - count, count)
+    return anchor, owner[order[np.repeat(low, count) + within]]
+
+
+def _keys(columns: Sequence[tuple[_Ints, _Ints]]) -> tuple[_Ints, _Ints]:
+    """One number a row, equal for equal rows, over both sides."""
+    left = np.zeros(len(columns[0][0]), np.int64)
+    right = np.zeros(len(columns[0][1]), np.int64)
+    span = 1
+    for one, other in columns:
+        size = int(max(one.max(initial=0), other.max(initial=0))) + 1
+        if span * size >= 1 << 62:
+            # Positions this sparse are numbered anew, which leaves room for the next column.
+            _, both = np.unique(np.concatenate([left, right]), return_inverse=True)
+            left, right = both[: len(left)], both[len(left) :]
+            span = len(both) + 1
+        left, right = left * size + one, right * size + other
+        span *= size
+    return left, right
+
+
+def eligible(
+    target: Admits,
+    gold: Gold,
+    forms: Forms,
+    found: Descents,
+    *,
+    keep: bool,
+    ranks: _Ints | None = None,
+) -> Supports:
+    """The gold of every query under a target.
+
+    Args:
+        target: Which forms earn credit, and how much.
+        gold: The anchors.
+        forms: The stored items.
+        found: Their `descents`.
+        keep: Keep the anchors that nothing supports: for a store that does not tell all it holds.
+        ranks: Where the item of each pair stands in the ranking of its query, if it is known.
+    """
+    admitted = target.admits(forms.kinds)[forms.kind[found.item]]
+    if target.exact:
+        admitted &= found.exact
+    anchor, item = found.anchor[admitted], found.item[admitted]
+    of = np.diff(gold.offsets)
+    supports = np.bincount(anchor, minlength=int(gold.offsets[-1]))
+    served = np.ones(len(supports), np.bool_) if keep else supports > 0
+    query_of = np.repeat(np.arange(len(of)), of)
+    anchors = np.bincount(query_of[served], minlength=len(of))
+    return Supports(
+        target=target.name,
+        of=of,
+        anchor_offsets=np.concatenate([np.zeros(1, np.int64), np.cumsum(anchors)]),
+        support_offsets=np.concatenate([np.zeros(1, np.int64), np.cumsum(supports[served])]),
+        items=item,
+        ranks=None if ranks is None else ranks[admitted],
+    )
