@@ -15,6 +15,7 @@ from memruler.model.credit import CreditLevel, Supports
 from memruler.model.run import Manifest
 from memruler.scoring.graded import OwnTarget, graded
 from memruler.scoring.levels import SEARCH_FAILED
+from memruler.scoring.lineage_map import mapped
 from memruler.scoring.traced import Notice, Traced
 from memruler.store.binding import require_own_tables
 from memruler.store.folder import RunFolder
@@ -33,6 +34,7 @@ def traced_from_run(
     path: Path,
     targets: Sequence[Admits | OwnTarget],
     level: CreditLevel = "turn",
+    lineage: Path | None = None,
 ) -> Traced:
     """Read a sealed run, and find the items that earn credit under each target.
 
@@ -40,8 +42,10 @@ def traced_from_run(
         path: The run folder.
         targets: At least one.
         level: What an anchor is; at `item` the anchors are turns, and each item counts by itself.
+        lineage: A file that tells where items come from, see `memruler.scoring.lineage_map`.
 
     Raises:
+        CorpusError: The lineage file cannot be read.
         FormatError: No run, not sealed, or its tables do not fit together.
         UsageError: The run has no turns to be anchors.
     """
@@ -62,6 +66,11 @@ def traced_from_run(
     hits, failed = _trace(folder, key)
     forms = forms_of(folder)
     _require_own_items(folder, hits, forms.instance, instance)
+    known = manifest.lineage_exported
+    notices: tuple[Notice, ...] = ()
+    if lineage is not None:
+        forms, complete, notices = mapped(lineage, folder, forms)
+        known |= complete
 
     gold = _gold(queries, manifest, level, instance)
     found = descents(gold, forms)
@@ -70,7 +79,6 @@ def traced_from_run(
     ranks = places(hits, asked[found.anchor], found.item)
     supports: dict[str, Supports] = {}
     unserved: dict[str, str] = {}
-    known = manifest.lineage_exported
     for target in targets:
         # What is not told may be there: its anchors stay in, and what is only derived cannot be.
         if not known and target.name not in {"raw", "source"}:
@@ -80,7 +88,7 @@ def traced_from_run(
                 target, gold, forms, found, keep=not known, ranks=ranks
             )
         else:
-            supports[target.name] = graded(target, gold, folder, found)
+            supports[target.name] = graded(target, gold, folder, forms, found)
     reason, reasons = _reasons(queries, failed, np.diff(gold.offsets), level)
     categories = pc.dictionary_encode(_column(queries, "category"))
     return Traced(
@@ -100,7 +108,7 @@ def traced_from_run(
         level=level,
         population=str(manifest.fingerprint["population"]["name"]),
         identity={part: manifest.fingerprint[part] for part in ("corpus", "population")},
-        notices=_notices(hits, forms, reason < 0),
+        notices=(*notices, *_notices(hits, forms, reason < 0)),
     )
 
 

@@ -13,7 +13,7 @@ from memruler.model.credit import Supports
 from memruler.plugins import described
 from memruler.store.folder import RunFolder
 from memruler.store.tables import batches
-from memruler.targets.eligible import Descents, Gold
+from memruler.targets.eligible import Descents, Forms, Gold
 from memruler.targets.forms import Composes, Grades, StoredForm
 
 __all__ = ["OwnTarget", "graded"]
@@ -37,7 +37,9 @@ class OwnTarget(msgspec.Struct, frozen=True):
     digest: str
 
 
-def graded(target: OwnTarget, gold: Gold, folder: RunFolder, found: Descents) -> Supports:
+def graded(
+    target: OwnTarget, gold: Gold, folder: RunFolder, stored: Forms, found: Descents
+) -> Supports:
     """The gold of every query under a target of one's own.
 
     It is asked once for each pair of an anchor and an item that comes from it. Pairs of grade 0
@@ -46,13 +48,14 @@ def graded(target: OwnTarget, gold: Gold, folder: RunFolder, found: Descents) ->
     Args:
         target: The target.
         gold: The anchors.
-        folder: The run, for what the items are.
+        folder: The run, for ids and texts.
+        stored: Its items.
         found: The pairs.
 
     Raises:
         UsageError: The target's code failed, or gave what is no grade or no set.
     """
-    forms = _forms(folder, np.unique(found.item))
+    forms = _forms(folder, stored, np.unique(found.item))
     starts = np.flatnonzero(np.diff(found.anchor, prepend=-1))
     ends = np.append(starts[1:], len(found.anchor))
     supports: list[tuple[float, list[int]]] = []
@@ -127,20 +130,21 @@ def _wrong(target: OwnTarget, what: str) -> UsageError:
     )
 
 
-def _forms(folder: RunFolder, rows: NDArray[np.int64]) -> dict[int, StoredForm]:
-    """The stored forms at some rows of the lineage, ascending."""
-    forms: dict[int, StoredForm] = {}
+def _forms(folder: RunFolder, stored: Forms, rows: NDArray[np.int64]) -> dict[int, StoredForm]:
+    """What the target is told of some items; those that the run has never seen have no text."""
+    told: dict[int, dict[str, Any]] = {}
     start = 0
-    columns = ["id", "kind", "sessions", "turns", "text"]
-    for batch in batches(folder, "lineage", columns=columns):
+    for batch in batches(folder, "lineage", columns=["id", "text"]):
         here = rows[(rows >= start) & (rows < start + batch.num_rows)]
-        for row, item in zip(here.tolist(), batch.take(here - start).to_pylist(), strict=True):
-            forms[row] = StoredForm(
-                id=item["id"],
-                kind=item["kind"],
-                sessions=tuple(item["sessions"]),
-                turns=tuple((turn["session"], turn["turn"]) for turn in item["turns"]),
-                text=item["text"],
-            )
+        told.update(zip(here.tolist(), batch.take(here - start).to_pylist(), strict=True))
         start += batch.num_rows
+    forms = {}
+    for row in rows.tolist():
+        sessions, turns = stored.origin(row)
+        forms[row] = StoredForm(
+            kind=stored.kinds[stored.kind[row]],
+            sessions=sessions,
+            turns=turns,
+            **told.get(row, {"id": "", "text": None}),
+        )
     return forms

@@ -49,6 +49,9 @@ class Traced(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         supports: Target to the gold of the Q queries, in the order asked for.
         unserved: Target to the reason why it cannot be asked of this store at all.
         level: What an anchor is.
+        anchored: Whether it is known which anchor an item supports. Where it is not, each item
+            counts by itself.
+        items: Names of the items by number, an Arrow array of strings; None where not known.
         population: Name of the set of queries.
         identity: What must be equal for two to be compared: corpus, population, evidence rule.
         notices: Oddities.
@@ -66,6 +69,8 @@ class Traced(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     supports: dict[str, Supports]
     unserved: dict[str, str] = {}
     level: CreditLevel = "turn"
+    anchored: bool = True
+    items: Any = None
     population: str = "all"
     identity: dict[str, Any] = {}
     notices: tuple[Notice, ...] = ()
@@ -99,11 +104,12 @@ def score_traced(traced: Traced, cutoffs: tuple[int, ...], rule: CreditRule) -> 
     """Score every query under every target; nothing is asked of a system.
 
     Args:
-        traced: The rankings. At level `item` the rule is `id`, whatever is asked for.
+        traced: The rankings. At level `item`, and where anchors are not known, the rule is `id`,
+            whatever is asked for.
         cutoffs: Ascending, distinct, at least 1.
         rule: How credit is counted.
     """
-    if traced.level == "item":
+    if traced.level == "item" or not traced.anchored:
         rule = "id"
     return Scored(
         traced=traced,

@@ -37,6 +37,14 @@ class Forms(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     kinds: tuple[str, ...]
     sources: ItemSources
 
+    def origin(self, row: int) -> tuple[tuple[int, ...], tuple[tuple[int, int], ...]]:
+        """Source sessions of an item, and its source turns as `(session, turn)`."""
+        s = self.sources
+        lo, hi = s.turn_offsets[row : row + 2]
+        turns = zip(s.turn_sessions[lo:hi].tolist(), s.turn_turns[lo:hi].tolist(), strict=True)
+        first, last = s.session_offsets[row : row + 2]
+        return tuple(s.sessions[first:last].tolist()), tuple(turns)
+
 
 class Gold(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """The anchors of Q queries, at one level.

@@ -96,7 +96,7 @@ class StoredForm(msgspec.Struct, frozen=True, kw_only=True):
     """What a target plug-in is told about an item that comes from an anchor.
 
     Attributes:
-        id: The system's own id.
+        id: The system's own id; empty for an item that only a lineage file names.
         kind: As the system calls it.
         sessions: Positions of the sessions it comes from.
         turns: `(session, turn)` positions; empty for whole sessions.

@@ -1,0 +1,198 @@
+"""A file that tells where stored items come from, for a system that does not.
+
+One JSON object a line:
+
+    {"instance": "conv-26", "id": "m17", "kind": "fact", "turns": [[3, 12]]}
+    {"instance": "conv-26", "id": "m18", "kind": "summary", "sessions": [3]}
+
+Positions are 0-based, as in `lineage.parquet`; `sessions` is for items of whole sessions.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from memruler.errors import CorpusError
+from memruler.scoring.traced import MOST_NAMES, Notice
+from memruler.store.folder import RunFolder
+from memruler.store.safe import open_read
+from memruler.store.tables import batches, read_table
+from memruler.targets.attribution import ItemSources
+from memruler.targets.eligible import Forms
+
+__all__ = ["mapped"]
+
+_HINT = "see docs/lineage.md"
+_LONGEST = 1 << 20  # bytes of a line
+_POSITION = Meta(ge=0, lt=2**31)
+
+_Position: TypeAlias = Annotated[int, _POSITION]
+
+
+class _Origin(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    instance: str
+    id: str
+    kind: Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_-]{0,31}$")]
+    turns: tuple[tuple[_Position, _Position], ...] = ()
+    sessions: tuple[_Position, ...] = ()
+
+
+def mapped(path: Path, folder: RunFolder, forms: Forms) -> tuple[Forms, bool, tuple[Notice, ...]]:
+    """Fill in what a run does not know about its items.
+
+    An item that the system told the origin of keeps it; where the file says something else, that is
+    counted. Items that the file names and the run has never seen are added: they are stored, and
+    were never returned.
+
+    Args:
+        path: The file.
+        folder: The run.
+        forms: Its items, as the run knows them.
+
+    Returns:
+        The items, added ones last; whether all returned items are now known, so that the file may
+        be taken for the whole store; and what was odd.
+
+    Raises:
+        CorpusError: A line cannot be read, names an instance that the run does not have, or an
+            item twice.
+    """
+    places = _instances(folder)
+    told: dict[tuple[int, str], _Origin] = {}
+    for number, origin in _lines(path):
+        place = places.get(origin.instance)
+        if place is None:
+            raise _fault(path, number, f"the run has no instance {origin.instance!r}")
+        if (place, origin.id) in told:
+            raise _fault(path, number, f"the item {origin.id!r} stands there twice")
+        told[place, origin.id] = origin
+    filled, conflicts, unknown = _matched(folder, forms, told)
+    notices = tuple(
+        Notice(kind=kind, what=what, count=len(names), names=tuple(names[:MOST_NAMES]))
+        for kind, what, names in (
+            ("lineage-conflict", "items have another origin in the lineage file", conflicts),
+            ("unknown-item", "items of the run are not in the lineage file", unknown),
+        )
+        if names
+    )
+    return _merged(forms, filled, told), not unknown, notices
+
+
+def _lines(path: Path) -> Iterator[tuple[int, _Origin]]:
+    with open_read(path, managed=False) as file:
+        number = 0
+        while line := file.readline(_LONGEST + 1):
+            number += 1
+            if len(line) > _LONGEST:
+                raise _fault(path, number, f"the line is longer than {_LONGEST} bytes")
+            if not line.strip():
+                continue
+            try:
+                origin = msgspec.json.decode(line, type=_Origin)
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+                raise _fault(path, number, str(error)) from None
+            if not origin.turns and not origin.sessions:
+                raise _fault(path, number, "neither `turns` nor `sessions`: leave the item out")
+            yield number, origin
+
+
+def _fault(path: Path, number: int, what: str) -> CorpusError:
+    return CorpusError(what, where=f"{path}, line {number}", hint=_HINT)
+
+
+def _instances(folder: RunFolder) -> dict[str, int]:
+    table = read_table(folder, "ingest", columns=["instance", "key"])
+    keys: list[Any] = table.column("key").to_pylist()
+    places: list[Any] = table.column("instance").to_pylist()
+    return dict(zip(keys, places, strict=True))
+
+
+_Told: TypeAlias = dict[tuple[int, str], _Origin]
+
+
+def _matched(
+    folder: RunFolder, forms: Forms, told: _Told
+) -> tuple[dict[int, _Origin], list[str], list[str]]:
+    """Rows to fill, and the ids of rows that the file contradicts or does not know.
+
+    What is matched is taken out of `told`: the rest are items that the run has never seen.
+    """
+    known = np.diff(forms.sources.session_offsets) > 0
+    filled: dict[int, _Origin] = {}
+    conflicts: list[str] = []
+    unknown: list[str] = []
+    row = 0
+    for batch in batches(folder, "lineage", columns=["instance", "id"]):
+        ids: list[Any] = batch.column("id").to_pylist()
+        places: list[Any] = batch.column("instance").to_pylist()
+        for place, name in zip(places, ids, strict=True):
+            origin = told.pop((place, name), None)
+            if origin is None:
+                if not known[row]:
+                    unknown.append(name)
+            elif not known[row]:
+                filled[row] = origin
+            elif forms.origin(row) != _sources(origin):
+                conflicts.append(name)
+            row += 1
+    return filled, conflicts, unknown
+
+
+_Sources: TypeAlias = tuple[tuple[int, ...], tuple[tuple[int, int], ...]]
+
+
+def _sources(origin: _Origin) -> _Sources:
+    sessions = {*origin.sessions, *(session for session, _ in origin.turns)}
+    turns = () if origin.sessions else tuple(sorted(set(origin.turns)))
+    return tuple(sorted(sessions)), turns
+
+
+def _merged(forms: Forms, filled: dict[int, _Origin], added: _Told) -> Forms:
+    names = {name: place for place, name in enumerate(forms.kinds)}
+    new = [*filled.values(), *added.values()]
+    numbers = [names.setdefault(origin.kind, len(names)) for origin in new]
+    rows = np.array([*filled, *range(len(forms.kind), len(forms.kind) + len(added))], np.int64)
+    kind = np.concatenate([forms.kind, np.zeros(len(added), np.int64)])
+    kind[rows] = numbers
+    instance = np.concatenate([forms.instance, [place for place, _ in added]]).astype(np.int64)
+    sources = [_sources(origin) for origin in new]
+    s = forms.sources
+    sessions, session = _spliced(s.session_offsets, s.sessions, rows, [one for one, _ in sources])
+    turns, said = _spliced(
+        s.turn_offsets, s.turn_sessions, rows, [[x for x, _ in two] for _, two in sources]
+    )
+    _, place = _spliced(
+        s.turn_offsets, s.turn_turns, rows, [[y for _, y in two] for _, two in sources]
+    )
+    return Forms(
+        instance=instance,
+        kind=kind,
+        kinds=tuple(names),
+        sources=ItemSources(
+            session_offsets=sessions,
+            sessions=session,
+            turn_offsets=turns,
+            turn_sessions=said,
+            turn_turns=place,
+        ),
+    )
+
+
+def _spliced(
+    offsets: NDArray[np.integer], flat: NDArray[np.integer], rows: NDArray[np.int64], lists: Any
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Lists with those of some rows, which were empty or are new, put in."""
+    lengths = np.zeros(max(len(offsets) - 1, int(rows.max(initial=-1)) + 1), np.int64)
+    lengths[: len(offsets) - 1] = np.diff(offsets)
+    old = np.repeat(np.arange(len(lengths)), lengths)
+    sizes = np.array([len(one) for one in lists], np.int64)
+    owner = np.concatenate([old, np.repeat(rows, sizes)])
+    values = np.concatenate([flat, [value for one in lists for value in one]]).astype(np.int64)
+    lengths[rows] += sizes
+    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    return ends, values[np.argsort(owner, kind="stable")]
