@@ -9,6 +9,7 @@ from memruler.errors import (
     UsageError,
 )
 from memruler.model.corpus import Evidence
+from memruler.model.system import Hit, Ranking, SystemIdentity
 from memruler.replay.begin import check_measurable
 from memruler.replay.run import measure
 from memruler.store.folder import RunFolder
@@ -254,3 +255,55 @@ def test_instances_and_queries_can_be_limited(tmp_path, make_plan, make_instance
     assert manifest.counts["instances"] == 1
     assert manifest.counts["queries"] == 2
     assert manifest.fingerprint["corpus"]["queries"] == 2
+
+
+class VerbatimMemory:
+    """Returns what it was given, in order, and says neither where from nor what it is."""
+
+    def __init__(self):
+        self.texts = []
+
+    def ingest(self, session):
+        self.texts += [turn.text for turn in session.turns]
+
+    def settle(self):
+        pass
+
+    def search(self, text, k, at):
+        del text, at
+        hits = [Hit(item=f"row {n}", text=f"{t}\n") for n, t in enumerate(self.texts)]
+        return Ranking(tuple(hits[:k]))
+
+    def close(self):
+        pass
+
+
+class VerbatimSystem:
+    """Opens `VerbatimMemory`."""
+
+    def identity(self):
+        return SystemIdentity(name="verbatim", version="1", digest="d" * 64)
+
+    def open(self, namespace):
+        del namespace
+        return VerbatimMemory()
+
+
+def test_a_verbatim_store_is_known_by_its_texts(tmp_path, make_plan, make_instance):
+    plain = make_instance(0)
+    twice = plain.sessions[0].turns
+    sessions = (
+        *plain.sessions,
+        msgspec.structs.replace(plain.sessions[0], position=4, turns=twice),
+    )
+    instances = [make_instance(1), msgspec.structs.replace(plain, sessions=sessions)]
+    manifest, folder = run(make_plan(VerbatimSystem(), instances), tmp_path)
+    rows = read_table(folder, "lineage").to_pylist()
+    assert {(row["kind"], row["attribution"], len(row["turns"])) for row in rows} == {
+        ("turn", "text", 1),
+        ("unknown", "unknown", 0),
+    }
+    assert manifest.warnings[0] == (
+        "attribution of stored items: 7 by their text, 2 unknown (2 have the text of two or more "
+        "units)"
+    )

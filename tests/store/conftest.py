@@ -8,6 +8,8 @@ import pytest
 
 from memruler.model.corpus import Evidence, TurnRef
 from memruler.model.run import (
+    SCHEMA_VERSION,
+    Attribution,
     Begin,
     End,
     ItemRecord,
@@ -21,8 +23,17 @@ from memruler.store.journal import Journal
 Records = list[JournalRecord]
 
 
-def make_records(instance: int, items: int = 3, queries: int = 2, took: float = 1.5) -> Records:
-    """A small instance; only `took` may differ between two that are otherwise the same."""
+def make_records(
+    instance: int,
+    items: int = 3,
+    queries: int = 2,
+    took: float = 1.5,
+    ways: tuple[Attribution, ...] = ("reported",),
+) -> Records:
+    """A small instance; only `took` may differ between two that are otherwise the same.
+
+    The items become known in `ways` in turn.
+    """
     gold = Evidence(
         rule="strict",
         status="ok",
@@ -54,11 +65,12 @@ def make_records(instance: int, items: int = 3, queries: int = 2, took: float = 
             item=item,
             id=f"i{item}",
             kind="turn",
-            sessions=(item, item + 1),
-            turns=((item, 0), (item + 1, 2)) if item else (),
+            sessions=() if ways[item % len(ways)] == "unknown" else (item, item + 1),
+            turns=((item, 0), (item + 1, 2)) if item and "unknown" not in ways else (),
             status="refused" if item == 1 else "stored",
             reason="near-duplicate" if item == 1 else None,
             text=None if item == 2 else f"text {instance}.{item}",
+            attribution=ways[item % len(ways)],
         )
         for item in range(items)
     ]
@@ -89,7 +101,7 @@ def make_records(instance: int, items: int = 3, queries: int = 2, took: float = 
 def make_manifest(stem: str, *, sealed: bool = False) -> Manifest:
     """A manifest in which nothing depends on the machine."""
     return Manifest(
-        schema_version=1,
+        schema_version=SCHEMA_VERSION,
         stem=stem,
         state="sealed" if sealed else "running",
         fingerprint={"corpus": {"sha256": "00"}, "population": {"rule": "strict"}},

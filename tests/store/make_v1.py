@@ -3,7 +3,7 @@
 Usage: python tests/store/make_v1.py FOLDER
 
 Run once, when version 1 was new. The copy in data/ is never made again: that it still opens is
-what is tested. Content is invented.
+what is tested, and that it reads as what this writes today. Content is invented.
 """
 
 import sys

@@ -34,6 +34,13 @@ _TYPED = click.core.ParameterSource.COMMANDLINE
 @click.option(
     "--granularity", type=click.Choice(["turn", "session"]), default="turn", show_default=True
 )
+@click.option(
+    "--forms",
+    default="turns",
+    show_default=True,
+    metavar="FORM,...",
+    help="What is stored: turns; observations, summaries that the data set derived itself.",
+)
 @click.option("--instances", type=COUNT, help="Only the first N instances.")
 @click.option("--queries", type=COUNT, help="Only the first N queries of each.")
 @click.option("--limit", type=COUNT, default=20, show_default=True, help="Hits asked for.")

@@ -2,73 +2,110 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memruler.errors import UsageError
 
 if TYPE_CHECKING:  # it reaches numpy, and --help must not wait for that
-    from memruler.model.credit import CreditLevel
-    from memruler.scoring.traced import Traced
+    from memruler.model.credit import CreditLevel, CreditRule
+    from memruler.scoring.traced import Scored, Traced
 
-__all__ = ["open_all", "require_depth"]
+__all__ = ["SourceSpec", "open_all", "scored"]
+
+_USUAL = (1, 3, 5, 10, 20, 40, 60)
 
 
-def open_all(
-    runs: Sequence[Path],
-    traces: Sequence[Path],
-    mappings: Sequence[Path],
-    targets: str,
-    *,
-    level: "CreditLevel",
-    items: Path | None = None,
-) -> "list[Traced]":
-    """Open run folders, then foreign traces, each with its targets.
+class SourceSpec(NamedTuple):
+    """What to read, as typed.
 
-    Args:
+    Attributes:
         runs: Run folders.
         traces: Files of rankings.
-        mappings: For each of them the file of its targets, in the same order.
-        targets: As typed: `raw,source,canonical`.
+        mappings: For each of these the file of its targets, in the same order.
+        targets: `raw,source,canonical`.
         level: What an anchor is.
         items: The items that the foreign stores hold, where a file tells.
+        lineage: Where the items of the runs come from, where they do not know it themselves.
+    """
+
+    runs: tuple[Path, ...]
+    traces: tuple[Path, ...]
+    mappings: tuple[Path, ...]
+    targets: str
+    level: "CreditLevel"
+    items: Path | None = None
+    lineage: Path | None = None
+
+
+def open_all(spec: SourceSpec) -> "list[Traced]":
+    """Open run folders, then foreign traces, each with its targets.
 
     Raises:
-        UsageError: Nothing is named, or traces and mappings do not pair up.
+        UsageError: Nothing is named, or what is named does not go together.
     """
     # Late: --help must not wait for numpy and pyarrow.
     from memruler.exchange.read import read_traced  # noqa: PLC0415
     from memruler.scoring.from_run import traced_from_run  # noqa: PLC0415
     from memruler.scoring.open_target import open_targets  # noqa: PLC0415
 
-    if not runs and not traces:
-        raise UsageError("nothing to read", hint="name a run folder, or give --trace and --targets")
-    if len(traces) != len(mappings):
-        raise UsageError(
-            f"{len(traces)} --trace and {len(mappings)} --targets",
-            hint="give each --trace the --targets that belong to it",
-        )
+    _check(spec)
     opened = []
-    if runs:
-        wanted = open_targets(targets)
-        opened = [traced_from_run(run, wanted, level) for run in runs]
-    names = [name.strip() for name in targets.split(",")]
+    if spec.runs:
+        wanted = open_targets(spec.targets)
+        opened = [traced_from_run(run, wanted, spec.level, spec.lineage) for run in spec.runs]
+    names = [name.strip() for name in spec.targets.split(",")]
     opened += [
-        read_traced(trace, mapping, names, level, items=items)
-        for trace, mapping in zip(traces, mappings, strict=True)
+        read_traced(trace, mapping, names, spec.level, items=spec.items)
+        for trace, mapping in zip(spec.traces, spec.mappings, strict=True)
     ]
     return opened
 
 
-def require_depth(traced: "Traced", cutoffs: Sequence[int]) -> None:
-    """Refuse a cut-off deeper than every ranking: its values would be those of a shallower one.
+def _check(spec: SourceSpec) -> None:
+    if not spec.runs and not spec.traces:
+        raise UsageError("nothing to read", hint="name a run folder, or give --trace and --targets")
+    if len(spec.traces) != len(spec.mappings):
+        raise UsageError(
+            f"{len(spec.traces)} --trace and {len(spec.mappings)} --targets",
+            hint="give each --trace the --targets that belong to it",
+        )
+    for option, given, of in (
+        ("--items", spec.items, spec.traces),
+        ("--lineage", spec.lineage, spec.runs),
+    ):
+        if given is not None and not of:
+            raise UsageError(f"{option} says nothing about what is read here", where=given)
+
+
+def scored(
+    opened: "Sequence[Traced]", cutoffs: str | None, rule: "CreditRule | None"
+) -> "list[Scored]":
+    """Score everything alike.
+
+    Args:
+        opened: What was read.
+        cutoffs: As typed; without it the usual ones that all rankings reach.
+        rule: How credit is counted; without it per anchor, or per id where a file of targets has
+            no anchors.
 
     Raises:
-        UsageError: A cut-off is deeper than every ranking.
+        UsageError: A cut-off is deeper than every ranking of one of them: its value would be that
+            of a shallower one. Or credit per anchor is asked for where no anchors are known.
     """
-    deepest = traced.hits.shape[1]
-    if cutoffs[-1] > deepest:
-        raise UsageError(
-            f"no ranking reaches {cutoffs[-1]} hits; the longest has {deepest}",
-            where=f"-k, {traced.name}",
-            hint=f"-k {deepest} is the deepest that these rankings can tell about",
-        )
+    from memruler.metrics.names import parse_cutoffs  # noqa: PLC0415
+    from memruler.scoring.traced import score_traced  # noqa: PLC0415
+
+    deepest = min(traced.hits.shape[1] for traced in opened)
+    if cutoffs is None:
+        depths = tuple(k for k in _USUAL if k <= deepest) or (1,)
+    else:
+        depths = parse_cutoffs(cutoffs)
+        if depths[-1] > deepest:
+            raise UsageError(
+                f"no ranking reaches {depths[-1]} hits; the longest has {deepest}",
+                where=f"-k {cutoffs}",
+                hint=f"{deepest} is the deepest cut-off that these rankings can tell about",
+            )
+    if rule is None:
+        rule = "anchor" if all(traced.anchored for traced in opened) else "id"
+    return [score_traced(traced, depths, rule) for traced in opened]

@@ -85,7 +85,7 @@ class TurnLine(_Line, frozen=True):
     id: Annotated[NonEmpty | None, Meta(description="Unique in its instance.")] = None
     caption: Annotated[str | None, Meta(description="What a shared image shows.")] = None
     tags: tuple[NonEmpty, ...] = ()
-    importance: Annotated[float, Meta(ge=0, le=1)] | None = None
+    importance: Annotated[float, Meta(ge=0.0, le=1.0)] | None = None
 
 
 class SessionLine(_Line, frozen=True):

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from memruler.corpora.jsontext import NonEmpty, answer_text, convert
+from memruler.corpora.locomo_derived import derived_of, unused_note
 from memruler.corpora.locomo_files import RawConversation, read
 from memruler.corpora.source import Identify, as_local_file
 from memruler.errors import CorpusError
@@ -95,6 +96,7 @@ class LocomoCorpus:
         keys = [instance.key for instance in self._instances]
         if repeated := next((key for key in keys if keys.count(key) > 1), None):
             raise CorpusError(f"the conversation {repeated!r} is there twice", where=path)
+        derived = {d.kind for i in self._instances for s in i.sessions for d in s.derived}
         self._info = CorpusInfo(
             name="locomo",
             version=version,
@@ -102,6 +104,8 @@ class LocomoCorpus:
             sha256=sha256,
             tier=tier,
             populations=POPULATIONS,
+            notes=unused_note(zip(conversations, self._instances, strict=True)),
+            derived=tuple(sorted(derived)),
         )
 
     @property
@@ -140,6 +144,7 @@ def _instance(position: int, raw: RawConversation) -> Instance:
 def _session(position: int, name: str, raw: RawConversation) -> Session:
     where = f"{raw.where}: {name}"
     date = raw.fields.get(f"{name}_date_time")
+    turns = convert(raw.fields[name], list[_Turn], where=where)
     return Session(
         position=position,
         id=name,
@@ -152,8 +157,9 @@ def _session(position: int, name: str, raw: RawConversation) -> Session:
                 id=turn.dia_id,
                 caption=turn.blip_caption,
             )
-            for place, turn in enumerate(convert(raw.fields[name], list[_Turn], where=where))
+            for place, turn in enumerate(turns)
         ),
+        derived=derived_of(raw, name, [turn.dia_id for turn in turns]),
     )
 
 

@@ -31,12 +31,15 @@ class RawConversation(NamedTuple):
         key: `sample_id`, or `conv-<number>` in the flat layout.
         fields: The object with the speakers and the `session_<n>` lists.
         qa: Its questions.
+        observation, summary: What the data set derived from it, by `session_<n>_...`.
     """
 
     where: str
     key: str
     fields: dict[str, Any]
     qa: Any
+    observation: dict[str, Any]
+    summary: dict[str, Any]
 
 
 def read(path: Path) -> tuple[str, list[RawConversation]]:
@@ -79,9 +82,8 @@ def _listed(path: Path, data: bytes) -> Iterator[RawConversation]:
         if not key:
             raise CorpusError("wrong schema: `sample_id` is empty", where=where, hint=_HINT)
         where = f"{path}: {key}"
-        yield RawConversation(
-            where, key, _need(fields, "conversation", dict, where), _need(fields, "qa", list, where)
-        )
+        conversation = _need(fields, "conversation", dict, where)
+        yield _conversation(where, key, conversation, fields)
 
 
 def _folder(path: Path) -> tuple[str, list[RawConversation]]:
@@ -122,7 +124,19 @@ def _flat(where: str, number: str, data: bytes) -> RawConversation:
     if len(data) > LARGEST:
         raise CorpusError(f"has more than {LARGEST:,} bytes", where=where, hint=_HINT)
     fields = _object(decode(data, object, where=where), where)
-    return RawConversation(where, f"conv-{number}", fields, _need(fields, "qa", list, where))
+    return _conversation(where, f"conv-{number}", fields, fields)
+
+
+def _conversation(
+    where: str, key: str, conversation: dict[str, Any], beside: dict[str, Any]
+) -> RawConversation:
+    """A conversation, and what stands beside it: on the same level in the flat layout."""
+    qa = _need(beside, "qa", list, where)
+    observation, summary = (
+        {} if beside.get(name) is None else _need(beside, name, dict, where)
+        for name in ("observation", "session_summary")
+    )
+    return RawConversation(where, key, conversation, qa, observation, summary)
 
 
 def _object(value: object, where: str) -> dict[str, Any]:

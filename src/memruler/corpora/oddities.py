@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from memruler.corpora.jsonl_format import RULE
-from memruler.model.corpus import Corpus, CorpusInfo, Instance
+from memruler.model.corpus import Corpus, CorpusInfo, Instance, Session
 
 __all__ = ["LONG_TEXT", "Observed"]
 
@@ -22,6 +22,10 @@ _NOTES = {
     ),
     "unused": ("question", "with evidence although `answerable` is false: it is not used"),
     "long": ("text", f"of more than {LONG_TEXT:,} bytes"),
+    "rootless": (
+        "derived memory",
+        "whose evidence is no turn of their session: where they come from is unknown",
+    ),
 }
 """Kind of oddity to its noun and what is said of so many."""
 
@@ -71,14 +75,20 @@ class Observed:
                 if session.id in ids:
                     self._count("repeated", place)
                 ids.add(session.id)
-            for turn in session.turns:
-                if len(turn.text) * _WIDEST > LONG_TEXT < len(turn.text.encode()):
-                    self._count("long", f"{place}, turn {turn.position}")
+            self._look_inside(session, place)
         for query in instance.queries:
             # In the published corpora it is by design, and documented.
             mine = [reading for reading in query.evidence if reading.rule == RULE]
             if not query.answerable and any(reading.references for reading in mine):
                 self._count("unused", f"instance {instance.key}, query {query.position}")
+
+    def _look_inside(self, session: Session, place: str) -> None:
+        for turn in session.turns:
+            if len(turn.text) * _WIDEST > LONG_TEXT < len(turn.text.encode()):
+                self._count("long", f"{place}, turn {turn.position}")
+        for derived in session.derived:
+            if derived.turns is None:
+                self._count("rootless", place)
 
     def _count(self, kind: str, place: str) -> None:
         self._met[kind] += 1
@@ -86,4 +96,5 @@ class Observed:
 
 
 def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else many}"

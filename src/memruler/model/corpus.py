@@ -13,6 +13,7 @@ import msgspec
 __all__ = [
     "Corpus",
     "CorpusInfo",
+    "Derived",
     "Evidence",
     "GoldStatus",
     "Instance",
@@ -57,6 +58,25 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     importance: float | None = None
 
 
+class Derived(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory that the data set itself publishes beside a session, made from its dialogue.
+
+    Attributes:
+        kind: `fact` or `summary`.
+        text: What it says, unchanged.
+        turns: Positions in its session of the turns that it was made from, ascending, without
+            duplicates; empty for the session as a whole; None when not known.
+        speaker: Whom it is about, as the data set names them; empty for a whole session.
+        id: A name made from its place in the file: no system ever sees it.
+    """
+
+    kind: str
+    text: str
+    turns: tuple[int, ...] | None
+    speaker: str = ""
+    id: str | None = None
+
+
 class Session(msgspec.Struct, frozen=True, kw_only=True):
     """One conversation of a haystack; its key is its position, since ids repeat.
 
@@ -65,12 +85,15 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
         id: The data set's own name. It may carry labels: no system ever sees it.
         time: When it took place; None when the data set does not say.
         turns: In order; may be empty.
+        derived: The data set's own memories of it; a system is given them only where a run asks
+            for it.
     """
 
     position: int
     turns: tuple[Turn, ...]
     id: str | None = None
     time: datetime | None = None
+    derived: tuple[Derived, ...] = ()
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
@@ -179,6 +202,7 @@ class CorpusInfo(msgspec.Struct, frozen=True, kw_only=True):
         populations: The default first.
         notes: Sentences that every report must carry (for instance that it is synthetic).
         retrieval_variant: The variant to use where this one cannot measure retrieval.
+        derived: Kinds of `Derived` that its sessions come with, sorted.
     """
 
     name: str
@@ -189,6 +213,7 @@ class CorpusInfo(msgspec.Struct, frozen=True, kw_only=True):
     populations: tuple[Population, ...]
     notes: tuple[str, ...] = ()
     retrieval_variant: str | None = None
+    derived: tuple[str, ...] = ()
 
 
 class Corpus(Protocol):

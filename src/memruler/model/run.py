@@ -9,6 +9,7 @@ from memruler.model.corpus import Evidence
 
 __all__ = [
     "SCHEMA_VERSION",
+    "Attribution",
     "Begin",
     "Determinism",
     "End",
@@ -19,8 +20,11 @@ __all__ = [
     "TraceRecord",
 ]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Version of the run folder's format; raised with every change that an old reader would misread."""
+
+Attribution = Literal["reported", "id", "text", "unknown"]
+"""How the sources of an item became known; see `ItemRecord`."""
 
 
 class Determinism(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,7 +65,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         finished: When it was sealed.
         resumed: How often it was resumed.
         counts: How many instances, sessions with turns, turns, queries, and queries that are
-            members of the population.
+            members of the population; where the run gave any, also how many of each form of
+            derived memories.
         span_days: Days between the oldest and the newest dated session with turns: the
             shortest and the longest such span of an instance; None when nothing is dated.
         corpus_notes: Sentences every report must carry.
@@ -139,6 +144,9 @@ class ItemRecord(msgspec.Struct, frozen=True, kw_only=True, tag="item", tag_fiel
         sessions: Session positions of its sources, ascending, without duplicates.
         turns: `(session, turn)` positions of its sources; empty for whole sessions.
         text: What is stored; None when the system does not say.
+        attribution: How its sources became known. `reported`: the system named them; `id`: its
+            id is a key that memruler gave out; `text`: its text is that of exactly one unit that
+            memruler gave; `unknown`: in none of these ways, then there are none.
     """
 
     item: int
@@ -149,6 +157,7 @@ class ItemRecord(msgspec.Struct, frozen=True, kw_only=True, tag="item", tag_fiel
     status: str
     reason: str | None
     text: str | None
+    attribution: Attribution = "unknown"
 
 
 class TraceRecord(msgspec.Struct, frozen=True, kw_only=True, tag="trace", tag_field="t"):
@@ -178,7 +187,7 @@ class End(msgspec.Struct, frozen=True, kw_only=True, tag="end", tag_field="t"):
 
     Attributes:
         items, queries, traces: How many records of each kind stand between Begin and End.
-        sessions, turns: How many were ingested.
+        sessions, turns: How many were ingested; derived memories count as turns.
         ingest_ms: Wall time from the first write to settled.
         batched: True when the queries were searched in one batch.
         exported: Whether the system told its lineage.
@@ -187,6 +196,8 @@ class End(msgspec.Struct, frozen=True, kw_only=True, tag="end", tag_field="t"):
         ingest_embedded, ingest_cached: Texts that were embedded while writing, and vectors that
             came from the cache instead; None where memruler does not know the embedder.
         search_embedded, search_cached: The same while searching.
+        attribution: `Attribution` to the number of items; and `ambiguous`, those of the unknown
+            ones whose text is that of two or more units.
     """
 
     instance: int
@@ -203,6 +214,7 @@ class End(msgspec.Struct, frozen=True, kw_only=True, tag="end", tag_field="t"):
     ingest_cached: int | None = None
     search_embedded: int | None = None
     search_cached: int | None = None
+    attribution: dict[str, int] = {}
 
 
 JournalRecord = Begin | QueryRecord | ItemRecord | TraceRecord | End

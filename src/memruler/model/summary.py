@@ -105,14 +105,17 @@ class HitCounts(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         total: Hits.
-        unattributed: Level to those that no credit id could be found for.
+        unattributed: Level to those that no credit id could be found for, `transformed` ones aside.
         tied: Measured queries of which all hits, two or more, have one and the same score: their
             order says nothing about relevance.
+        transformed: Hits of forms that a system made of what was said, such as facts. The target
+            `raw` gives them no credit, wherever they come from.
     """
 
     total: int
     unattributed: dict[str, int]
     tied: int
+    transformed: int = 0
 
 
 class StoreCounts(msgspec.Struct, frozen=True, kw_only=True):

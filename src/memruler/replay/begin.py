@@ -11,6 +11,7 @@ from memruler.errors import CorpusError, UsageError
 from memruler.model.corpus import Corpus
 from memruler.model.run import SCHEMA_VERSION, Manifest
 from memruler.replay import provenance
+from memruler.replay.forms import units
 from memruler.replay.plan import Plan
 from memruler.replay.settings import RunSettings, fingerprint
 from memruler.store.folder import RunFolder
@@ -30,7 +31,7 @@ def check_measurable(corpus: Corpus, settings: RunSettings) -> None:
     excluded: dict[str, int] = {}
     turns = queries = 0
     for instance in islice(iter(corpus), settings.instances):
-        turns += sum(len(session.turns) for session in instance.sessions)
+        turns += sum(units(session, settings.forms) for session in instance.sessions)
         for query in instance.queries[: settings.queries]:
             queries += 1
             reason = exclusion(query, instance, settings.population)

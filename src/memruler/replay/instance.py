@@ -21,7 +21,7 @@ from memruler.model.system import (
     SearchesMany,
     SearchRequest,
 )
-from memruler.replay.inputs import instance_inputs
+from memruler.replay.inputs import InstanceInputs, instance_inputs
 from memruler.replay.lineage import LineageBook
 from memruler.replay.settings import RunSettings
 from memruler.replay.timeline import InstanceClock
@@ -51,11 +51,13 @@ class InstanceResult(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         items: Its lineage, in row order.
         traces: One per query, in query order.
-        sessions, turns: Sessions with turns, and the turns in them, whatever the granularity.
+        sessions, turns: Sessions that were given, and the turns in them, whatever the granularity;
+            derived memories count as turns.
         ingest_ms: Wall time until everything could be found.
         batched: Whether the queries were searched in one go.
         exported: Whether the system told its lineage.
         truncated: Texts that were cut before they were embedded; None when not known.
+        attribution: Way to the number of items, as in `memruler.model.run.End`.
         ingest_use, search_use: What was embedded while writing and while searching.
     """
 
@@ -67,6 +69,7 @@ class InstanceResult(msgspec.Struct, frozen=True, kw_only=True):
     batched: bool
     exported: bool
     truncated: int | None
+    attribution: dict[str, int]
     ingest_use: EmbedderUse
     search_use: EmbedderUse
 
@@ -147,6 +150,12 @@ def _trace(query: Query, answer: _Answer, limit: int, book: LineageBook) -> Trac
     )
 
 
+def _turns(instance: Instance, inputs: InstanceInputs, settings: RunSettings) -> int:
+    if settings.granularity == "session":
+        return sum(len(session.turns) for session in instance.sessions)
+    return sum(len(session.turns) for session in inputs.sessions)
+
+
 def replay_instance(
     system: MemorySystem,
     namespace: Namespace,
@@ -173,7 +182,7 @@ def replay_instance(
             A single search that fails is kept in its trace instead.
         InstrumentError: The ruler's own part broke, for instance the embedder.
     """
-    inputs = instance_inputs(instance, clock, settings.text, settings.granularity)
+    inputs = instance_inputs(instance, clock, settings.text, settings.granularity, settings.forms)
     memory = system.open(namespace)
     before = _use(system)
     try:
@@ -189,7 +198,7 @@ def replay_instance(
         answers, batched = _search_all(memory, requests, settings.one_by_one, tick)
         searched = _use(system)
         exported = memory.lineage() if isinstance(memory, ExportsLineage) else ()
-        book = LineageBook(inputs.positions, exported)
+        book = LineageBook(inputs, exported)
         traces = tuple(
             _trace(query, answer, settings.limit, book)
             for query, answer in zip(queries, answers, strict=True)
@@ -204,11 +213,12 @@ def replay_instance(
         items=tuple(book.records),
         traces=traces,
         sessions=len(inputs.sessions),
-        turns=sum(len(session.turns) for session in instance.sessions),
+        turns=_turns(instance, inputs, settings),
         ingest_ms=ingest_ms,
         batched=batched,
         exported=isinstance(memory, ExportsLineage),
         truncated=truncated,
+        attribution=book.attribution(),
         ingest_use=written.since(before),
         search_use=searched.since(written),
     )

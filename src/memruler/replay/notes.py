@@ -1,14 +1,25 @@
 """Sentences that stand beside the numbers of a run."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from memruler.model.run import Determinism
 from memruler.model.system import SystemIdentity
+from memruler.replay.forms import Forms
+from memruler.replay.lineage import AMBIGUOUS
 from memruler.replay.settings import RunSettings
 from memruler.replay.tally import Tally
 
-__all__ = ["decay_sentence", "run_notes", "run_warnings"]
+__all__ = ["decay_sentence", "lineage_warnings", "run_notes", "run_warnings"]
+
+_WAYS = {
+    "reported": "by the sources that the system reported",
+    "id": "by their id",
+    "text": "by their text",
+    "unknown": "unknown",
+}
+_FORMS = {"observations": "observations", "summaries": "session summaries"}
 
 
 def decay_sentence(
@@ -50,6 +61,36 @@ def run_notes(
     """What explains the numbers of a run."""
     decay = decay_sentence(identity.settings, settings.timeline, span)
     return () if decay is None else (decay,)
+
+
+def lineage_warnings(tally: Tally, forms: Forms) -> tuple[str, ...]:
+    """What must be known of the store: whether it was given more than turns, and how it is known.
+
+    Args:
+        tally: What was counted.
+        forms: What the run gives of the corpus.
+    """
+    found: list[str] = []
+    own = [f"{tally.counts[form]:,} {_FORMS[form]}" for form in forms if form in _FORMS]
+    if own:
+        turns = "" if "turns" in forms else ", and no turns"
+        found.append(f"the store was given the data set's own {' and '.join(own)}{turns}")
+    if tally.rootless:
+        found.append(
+            f"the evidence of {tally.rootless:,} of these is no turn of their session: where they "
+            "come from is unknown"
+        )
+    return (*found, *_attribution(tally.attribution))
+
+
+def _attribution(counts: Mapping[str, int]) -> tuple[str, ...]:
+    """How the sources of the items became known; nothing to say where all were reported."""
+    met = {way: f"{counts[way]:,} {what}" for way, what in _WAYS.items() if counts.get(way)}
+    if not met.keys() - {"reported"}:
+        return ()
+    several = counts.get(AMBIGUOUS, 0)
+    why = f" ({several:,} have the text of two or more units)" if several else ""
+    return (f"attribution of stored items: {', '.join(met.values())}{why}",)
 
 
 def run_warnings(

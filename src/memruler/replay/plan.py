@@ -11,6 +11,7 @@ from memruler.corpora.registry import open_corpus
 from memruler.errors import UsageError
 from memruler.model.corpus import Corpus, CorpusInfo, Population
 from memruler.model.system import MemorySystem
+from memruler.replay.forms import TURNS_ONLY, check_forms, parse_forms
 from memruler.replay.inputs import TextForm
 from memruler.replay.settings import RunSettings
 from memruler.systems.registry import open_system
@@ -36,7 +37,7 @@ class PlanSpec(msgspec.Struct, frozen=True, kw_only=True):
         system: `builtin:...`, a plug-in's name, or `file.py:Class`.
         assignments: `key=value` words: `text.*` for the text form, the rest for the system.
         population: Name of the population; None for the corpus's default.
-        settings: Fields of `RunSettings` by name (timeline, limit, ...).
+        settings: Fields of `RunSettings` by name (timeline, limit, ...); `forms` as text.
         typed: Names of those of `settings`, and `system`, that the person gave.
     """
 
@@ -133,10 +134,13 @@ def plan_run(spec: PlanSpec) -> Plan:
     form = {k.removeprefix(_TEXT): v for k, v in given.items() if k.startswith(_TEXT)}
     own = {k: v for k, v in given.items() if not k.startswith(_TEXT)}
     text = parse_text_form(form)
+    forms = parse_forms(spec.settings.get("forms", ",".join(TURNS_ONLY)))
     corpus = open_corpus(spec.corpus, None if spec.path is None else Path(spec.path))
+    check_forms(corpus.info, forms, spec.settings.get("granularity", "turn"))
     population = choose_population(corpus.info, spec.population)
     opened = open_system(spec.system, own)
-    run = RunSettings(population=population, text=text, **spec.settings)
+    settings = {**spec.settings, "forms": forms}
+    run = RunSettings(population=population, text=text, **settings)
     sides: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
     for key, value, typed in _settings(run, spec, form):
         sides[0 if typed else 1][key] = value
@@ -160,4 +164,5 @@ def _settings(
         yield _TEXT + field, getattr(run.text, field), field in form
     for name in RunSettings.__struct_fields__:
         if name not in {"population", "text"}:
-            yield name, getattr(run, name), name in spec.typed
+            value = getattr(run, name)
+            yield name, ",".join(value) if name == "forms" else value, name in spec.typed

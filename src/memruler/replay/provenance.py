@@ -31,6 +31,7 @@ _RULER = (
     "metrics/*",
     "targets/*",
     "scoring/*",
+    "replay/forms.py",
     "replay/inputs.py",
     "replay/instance.py",
     "replay/lineage.py",

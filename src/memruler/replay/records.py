@@ -70,6 +70,7 @@ def write_instance(
             ingest_cached=result.ingest_use.cached,
             search_embedded=result.search_use.embedded,
             search_cached=result.search_use.cached,
+            attribution=result.attribution,
         )
     )
     journal.commit()

@@ -17,7 +17,7 @@ from memruler.model.run import Determinism, Manifest
 from memruler.model.system import Namespace, Warns
 from memruler.replay.begin import begin, require_same_run
 from memruler.replay.instance import InstanceResult, Tick, replay_instance
-from memruler.replay.notes import run_notes, run_warnings
+from memruler.replay.notes import lineage_warnings, run_notes, run_warnings
 from memruler.replay.plan import Plan
 from memruler.replay.probe import ProbeFailed, replay_again, replay_elsewhere, seen
 from memruler.replay.records import write_instance
@@ -96,7 +96,11 @@ def measure(plan: Plan, folder: RunFolder, tick: Tick) -> Manifest:
             determinism=determinism,
             lineage_exported=all(entry.end.exported for entry in journal.entries.values()),
             notes=run_notes(identity, plan.settings, tally.span_days),
-            warnings=(*run_warnings(tally, determinism, doubt), *own),
+            warnings=(
+                *lineage_warnings(tally, plan.settings.forms),
+                *run_warnings(tally, determinism, doubt),
+                *own,
+            ),
         ),
         tally.digest,
     )
@@ -124,14 +128,16 @@ def _take_up_sealed(run: _Run, found: Manifest) -> Manifest:
 def _replay_all(run: _Run, manifest: Manifest, journal: Journal) -> Tally:
     """Replay what is not yet done, and count all of it."""
     plan = run.plan
-    tally = Tally(plan.settings.population)
+    tally = Tally(plan.settings.population, plan.settings.forms)
     for done in journal.instances():
+        tally.attribution.update(done.end.attribution)
         tally.see_errors(done.begin.key, done.traces)
     for instance in _instances(plan):
         queries = instance.queries[: plan.settings.queries]
         tally.see(instance, queries)
         if instance.position not in journal.done:
             result = _replay(run, manifest, instance, queries)
+            tally.attribution.update(result.attribution)
             tally.see_errors(instance.key, result.traces)
             at = instance_clock(instance, plan.settings.timeline, manifest.clock).at
             population = plan.settings.population

@@ -7,6 +7,7 @@ import msgspec
 
 from memruler.model.corpus import CorpusInfo, Population
 from memruler.model.system import SystemIdentity
+from memruler.replay.forms import TURNS_ONLY, Forms
 from memruler.replay.inputs import Granularity, TextForm
 from memruler.replay.provenance import ruler
 from memruler.replay.timeline import Timeline
@@ -21,6 +22,7 @@ class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
         population: Whom the means are over.
         timeline: See `memruler.replay.timeline`.
         granularity: What is written as one unit.
+        forms: What is given of the corpus: turns, and derived memories of its own.
         text: The text form of a turn.
         limit: Hits asked for per query, at least 1.
         instances: Only the first so many instances; None for all.
@@ -32,6 +34,7 @@ class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
     population: Population
     timeline: Timeline = "anchored"
     granularity: Granularity = "turn"
+    forms: Forms = TURNS_ONLY
     text: TextForm = TextForm()
     limit: int = 20
     instances: int | None = None
@@ -49,6 +52,7 @@ def fingerprint(
     """
     ingest: dict[str, Any] = {
         "granularity": settings.granularity,
+        "forms": ",".join(settings.forms),
         "timeline": settings.timeline,
         "order": "time",
         "text": msgspec.to_builtins(settings.text),

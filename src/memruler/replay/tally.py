@@ -1,12 +1,14 @@
-"""What a run counts while it goes: members, sizes, spans and failures."""
+"""What a run counts while it goes: members, sizes, spans, attributed items and failures."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 
 from memruler.corpora.populations import is_member
 from memruler.errors import SystemUnderTestError
 from memruler.model.corpus import Instance, Population, Query
 from memruler.model.run import TraceRecord
+from memruler.replay.forms import KINDS, TURNS_ONLY, Forms, given
 from memruler.replay.timeline import span_days
 
 __all__ = ["Tally"]
@@ -23,19 +25,27 @@ class Tally:
 
     Args:
         population: The run's.
+        forms: What the run gives of the corpus.
 
     Attributes:
-        counts: Instances, sessions with turns, turns, queries and members seen.
+        counts: Instances, sessions with turns, turns, queries and members seen; and how many of
+            each form of derived memories were given.
+        rootless: Derived memories that were given and of which no source is known.
+        attribution: Way to the number of items, as in `memruler.model.run.End`.
         searched, failed: Searches, and those that ended in an error.
     """
 
-    def __init__(self, population: Population) -> None:
+    def __init__(self, population: Population, forms: Forms = TURNS_ONLY) -> None:
         self._population = population
+        self._forms = forms
         self._members = hashlib.sha256()
         self._sizes: dict[int, tuple[int, int]] = {}
         self._spans: list[float] = []
-        self.searched = self.failed = 0
-        self.counts = dict.fromkeys(("instances", "sessions", "turns", "queries", "members"), 0)
+        self.searched = self.failed = self.rootless = 0
+        self.attribution: Counter[str] = Counter()
+        own = [form for form in forms if form != "turns"]
+        counted = ("instances", "sessions", "turns", "queries", "members", *own)
+        self.counts = dict.fromkeys(counted, 0)
 
     def see(self, instance: Instance, queries: Sequence[Query]) -> None:
         """Count an instance and those of its queries that are asked."""
@@ -53,9 +63,19 @@ class Tally:
             self.counts[key] += number
         if instance.position < _PROBED:
             self._sizes[instance.position] = (turns, len(queries))
+        self._see_derived(instance)
         span = span_days(instance)
         if span is not None:
             self._spans.append(span)
+
+    def _see_derived(self, instance: Instance) -> None:
+        if self._forms == TURNS_ONLY:
+            return
+        form_of = {kind: form for form, kind in KINDS.items()}
+        for session in instance.sessions:
+            for _, derived in given(session, self._forms) if session.turns else ():
+                self.counts[form_of[derived.kind]] += 1
+                self.rootless += derived.turns is None
 
     @property
     def digest(self) -> str:

@@ -94,13 +94,18 @@ def store(kept: StoreCounts) -> str:
 def hits(found: HitCounts) -> str:
     """Hits of measured queries, and those that could not be attributed."""
     lost = ", ".join(f"{number} at {level} level" for level, number in found.unattributed.items())
+    made = (
+        f"{found.transformed} are transformed forms, which raw does not credit; "
+        if found.transformed
+        else ""
+    )
     tied = (
         f"; all hits of {found.tied} queries have one and the same score, so that their order "
         "says nothing"
         if found.tied
         else ""
     )
-    return f"{found.total} returned; not attributed: {lost or 'none'}{tied}"
+    return f"{found.total} returned; {made}not attributed: {lost or 'none'}{tied}"
 
 
 def context(size: ContextSize) -> str:

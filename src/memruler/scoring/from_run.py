@@ -109,6 +109,7 @@ def traced_from_run(
         population=str(manifest.fingerprint["population"]["name"]),
         identity={part: manifest.fingerprint[part] for part in ("corpus", "population")},
         notices=(*notices, *_notices(hits, forms, reason < 0)),
+        forms=forms,
     )
 
 

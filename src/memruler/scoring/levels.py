@@ -29,7 +29,9 @@ class LevelScores(msgspec.Struct, frozen=True, kw_only=True):
         without_gold: Queries that the population measures but that have no gold here.
         blind: Whether hits came back and not one has a credit id here: then nothing is scored,
             since a zero would say that the memory missed.
-        unattributed: Hits without a credit id, of queries that the population measures.
+        unattributed: Hits without a credit id, of queries that the population measures; those of
+            transformed forms aside.
+        transformed: Hits of transformed forms, of the same queries.
     """
 
     level: Level
@@ -40,6 +42,7 @@ class LevelScores(msgspec.Struct, frozen=True, kw_only=True):
     without_gold: int
     blind: bool
     unattributed: int
+    transformed: int
 
 
 def counted(reasons: NDArray[np.object_]) -> NDArray[np.bool_]:
@@ -76,8 +79,9 @@ def score_level(run: RunArrays, level: Level, cutoffs: tuple[int, ...]) -> Level
     # One entry more: the row -1 of the hit matrix is padding.
     by_row = np.append(run.items.codes[level], PADDING)
     hits = by_row[run.hits]
-    unattributed = int((hits[measured] == UNATTRIBUTED).sum())
-    blind = 0 < unattributed == int((hits[measured] != PADDING).sum())
+    made = np.append(run.items.transformed, False)[run.hits[measured]]
+    without_credit = hits[measured] == UNATTRIBUTED
+    blind = 0 < int(without_credit.sum()) == int((hits[measured] != PADDING).sum())
     if blind:
         excluded[counted(excluded)] = f"no_hit_names_its_{level}"
     gold = _keep(run.gold[level], counted(run.excluded) & (not blind))
@@ -93,5 +97,6 @@ def score_level(run: RunArrays, level: Level, cutoffs: tuple[int, ...]) -> Level
         matrix=matrix,
         without_gold=int(without.sum()),
         blind=blind,
-        unattributed=unattributed,
+        unattributed=int((without_credit & ~made).sum()),
+        transformed=int(made.sum()),
     )

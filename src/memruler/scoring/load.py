@@ -15,6 +15,7 @@ from memruler.store.binding import require_own_tables
 from memruler.store.folder import RunFolder
 from memruler.store.tables import batches, read_table
 from memruler.targets.attribution import ItemSources, item_codes, turn_codes
+from memruler.targets.forms import transformed
 
 __all__ = ["Csr", "Items", "RunArrays", "load"]
 
@@ -38,12 +39,14 @@ class Items(msgspec.Struct, frozen=True, kw_only=True):
         codes: Level to the code that an item earns credit for, or `UNATTRIBUTED` [N].
         reason: Why an item is not in the store, as a place in `reasons`; -1 if it is [N].
         reasons: Names.
+        transformed: Whether a system made it of what was said, so that no raw target admits it [N].
     """
 
     instance: NDArray[np.int32]
     codes: dict[Level, NDArray[np.int64]]
     reason: NDArray[np.int16]
     reasons: tuple[str, ...]
+    transformed: NDArray[np.bool_]
 
 
 class RunArrays(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,6 +115,7 @@ def _items(folder: RunFolder, target: str) -> Items:
     instance: list[NDArray[np.int32]] = []
     codes: dict[Level, list[NDArray[np.int64]]] = {"session": [], "turn": []}
     reason: list[NDArray[np.int16]] = []
+    made: list[NDArray[np.bool_]] = []
     known: dict[str, int] = {}
     columns = ["instance", "kind", "status", "reason", "sessions", "turns"]
     for batch in batches(folder, "lineage", columns=columns):
@@ -128,6 +132,7 @@ def _items(folder: RunFolder, target: str) -> Items:
         for level, pieces in codes.items():
             pieces.append(item_codes(level, kinds, sources, target))
         instance.append(np.asarray(batch.column("instance"), dtype=np.int32))
+        made.append(np.fromiter(map(transformed, kinds), np.bool_, len(kinds)))
         why = [
             -1 if status == "stored" else known.setdefault(text or "unknown", len(known))
             for status, text in zip(
@@ -143,6 +148,7 @@ def _items(folder: RunFolder, target: str) -> Items:
         },
         reason=np.concatenate([np.zeros(0, np.int16), *reason]),
         reasons=tuple(known),
+        transformed=np.concatenate([np.zeros(0, np.bool_), *made]),
     )
 
 

@@ -75,7 +75,7 @@ def score(folder: RunFolder, cutoffs: tuple[int, ...]) -> Summary:
             where=folder.path,
             hint="nothing is left to score; see the reasons",
         )
-    if all(scores.blind for scores in levels):
+    if all(scores.blind and not scores.transformed for scores in levels):
         raise Refusal(
             [f"none of {levels[0].unattributed} hits names the turn or session it came from"],
             where=folder.path,

@@ -93,8 +93,7 @@ def _omitted(levels: Sequence[LevelScores], limit: int, turnless: bool) -> tuple
                 Omitted(
                     level=scores.level,
                     k=None,
-                    reason=f"none of {scores.unattributed} hits names its {scores.level}: a zero "
-                    "would say that they all missed",
+                    reason=_blind(scores),
                 )
             )
             continue
@@ -120,6 +119,18 @@ def _omitted(levels: Sequence[LevelScores], limit: int, turnless: bool) -> tuple
     if turnless:
         found.append(Omitted(level="turn", k=None, reason="a whole session is stored as one item"))
     return tuple(found)
+
+
+def _blind(scores: LevelScores) -> str:
+    if scores.transformed:
+        return (
+            f"{scores.transformed} hits are transformed forms, which the target raw does not "
+            "credit: `memruler score` has the other targets"
+        )
+    return (
+        f"none of {scores.unattributed} hits names its {scores.level}: a zero would say that they "
+        "all missed"
+    )
 
 
 def _population(run: RunArrays, excluded: NDArray[np.object_]) -> PopulationCounts:
@@ -184,6 +195,7 @@ def summarise(
             total=int((run.hits[measured] >= 0).sum()),
             unattributed={scores.level: scores.unattributed for scores in levels},
             tied=int((run.tied & measured).sum()),
+            transformed=levels[0].transformed,
         ),
         without_gold={s.level: s.without_gold for s in levels if s.without_gold},
         store=store,

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from memruler.metrics.credited import Credited, credited
 from memruler.model.credit import CreditLevel, CreditRule, Supports
+from memruler.targets.eligible import Forms
 
 __all__ = ["MOST_NAMES", "Notice", "Scored", "Traced", "score_traced"]
 
@@ -55,6 +56,7 @@ class Traced(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         population: Name of the set of queries.
         identity: What must be equal for two to be compared: corpus, population, evidence rule.
         notices: Oddities.
+        forms: What the item numbers stand for; None where kinds are not known.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Traced(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     population: str = "all"
     identity: dict[str, Any] = {}
     notices: tuple[Notice, ...] = ()
+    forms: Forms | None = None
 
     def counts(self) -> NDArray[np.bool_]:
         """Which queries may be scored [Q]."""

@@ -27,7 +27,33 @@ class Migration(Protocol):
         """Rows of the table `name` in the next version."""
 
 
-MIGRATIONS: Final[dict[int, Migration]] = {}
+class _Attributed:
+    """From version 1, which had no column `attribution` and gave systems nothing but turns.
+
+    Sources were known only where a system reported them. The digest of the ruler stays as it is:
+    it names the code that ran.
+    """
+
+    def manifest(self, raw: dict[str, Any]) -> dict[str, Any]:
+        parts = raw.get("fingerprint")
+        if not isinstance(parts, dict) or not isinstance(parts.get("ingest"), dict):
+            return raw
+        ingest = {"forms": "turns", **parts["ingest"]}
+        return {**raw, "fingerprint": {**parts, "ingest": ingest}}
+
+    def batch(self, name: str, batch: "pa.RecordBatch") -> "pa.RecordBatch":
+        if name != "lineage":
+            return batch
+        import pyarrow as pa  # noqa: PLC0415 - late: a manifest is read without it
+        import pyarrow.compute as pc  # noqa: PLC0415
+
+        known = pc.greater(pc.list_value_length(batch.column("sessions")), pa.scalar(0))
+        field = pa.field("attribution", pa.string(), nullable=False)
+        place = batch.schema.get_field_index("text")
+        return batch.add_column(place, field, pc.if_else(known, "reported", "unknown"))
+
+
+MIGRATIONS: Final[dict[int, Migration]] = {1: _Attributed()}
 """By the version that a step starts from. Version 1 is the first."""
 
 

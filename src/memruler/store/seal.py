@@ -141,6 +141,7 @@ class _Sealing:
             item.reason,
             item.sessions,
             item.turns,
+            item.attribution,
             item.text,
         )
 

@@ -89,10 +89,12 @@ LINEAGE: Final = pa.schema(
         pa.field("reason", pa.string()),
         _field("sessions", _POSITIONS),
         _field("turns", _TURNS),
+        _field("attribution", pa.string()),
         pa.field("text", pa.string()),
     ]
 )
-"""A row a stored form; `item` counts within the instance."""
+"""A row a stored form; `item` counts within the instance, `attribution` tells how its sources
+became known (`memruler.model.run.ItemRecord`)."""
 
 TRACE: Final = pa.schema(
     [

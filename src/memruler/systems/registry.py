@@ -11,6 +11,7 @@ from memruler.model.system import MemorySystem
 from memruler.plugins import PluginTable
 from memruler.systems.arguments import constructor_arguments
 from memruler.systems.builtin.settings import PRESETS
+from memruler.systems.derived.settings import NAME as DERIVED
 from memruler.systems.guard import Guard, missing_methods
 from memruler.systems.guarded import GuardedSystem
 from memruler.systems.plain import Unfit, plain
@@ -23,7 +24,8 @@ BUILTIN = "builtin:"
 SYSTEMS = PluginTable(
     "memory system",
     "memruler.systems",
-    {f"{BUILTIN}{preset}": "memruler.systems.builtin.system:build" for preset in PRESETS},
+    {f"{BUILTIN}{preset}": "memruler.systems.builtin.system:build" for preset in PRESETS}
+    | {DERIVED: "memruler.systems.derived.system:build"},
 )
 """Every system known by name."""
 
@@ -67,7 +69,7 @@ def open_system(name: str, settings: Mapping[str, str]) -> OpenedSystem:
     if colon and path.endswith(".py"):
         return _foreign(load_class(Path(path), attribute), attribute, settings)
     preset = name.removeprefix(BUILTIN)
-    if preset != name and preset in PRESETS:
+    if preset != name and (preset in PRESETS or name == DERIVED):
         build = SYSTEMS.load(name)
         system, chosen, defaulted = build(preset, settings)
         return OpenedSystem(system=system, chosen=chosen, defaulted=defaulted)

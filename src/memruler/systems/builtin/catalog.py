@@ -69,7 +69,7 @@ class Catalog:
 
     def add(self, row: Row) -> None:
         """Take in a stored item; ids only rise."""
-        self.labels[row.id] = Label(str(row.id), (row.key,), row.kind)
+        self.labels[row.id] = Label(str(row.id), row.sources, row.kind)
         self._facts[row.id] = _Facts(row.time, self._rate(row.tags), self.importance(row))
         self._columns = None
 

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from memruler.errors import InstrumentError, UsageError
 from memruler.model.system import ItemStatus, MemoryItem
 
@@ -18,7 +20,7 @@ _META = "CREATE TABLE IF NOT EXISTS meta(form TEXT NOT NULL)"
 _ITEMS = """
 CREATE TABLE IF NOT EXISTS items(
     id INTEGER PRIMARY KEY,     -- order of insertion
-    key TEXT NOT NULL,
+    sources TEXT NOT NULL,      -- JSON list of keys
     kind TEXT NOT NULL,
     text TEXT NOT NULL,
     time INTEGER,               -- microseconds since 1970, UTC
@@ -36,12 +38,14 @@ _WORDS = (
 # Sorting by (rank, rowid) here is faster than FTS5's own ORDER BY rank, and ties are settled.
 _MATCH = "SELECT rowid, rank FROM words WHERE words MATCH ? ORDER BY rank, rowid LIMIT ?"
 
+_SOURCES = msgspec.json.Decoder(tuple[str, ...])
+
 
 class Row(NamedTuple):
     """One stored or offered item; see the table above."""
 
     id: int
-    key: str
+    sources: tuple[str, ...]
     kind: str
     text: str
     time: int | None
@@ -131,11 +135,12 @@ class Database:
         Returns:
             Its id; `row.id` is ignored.
         """
+        sources = msgspec.json.encode(row.sources).decode()
         tags = json.dumps(row.tags) if row.tags else "[]"
         cursor = self._db.execute(
-            "INSERT INTO items(key, kind, text, time, importance, tags, status, reason, vector)"
+            "INSERT INTO items(sources, kind, text, time, importance, tags, status, reason, vector)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*row[1:6], tags, status, reason, row.vector),
+            (sources, *row[2:6], tags, status, reason, row.vector),
         )
         item = cursor.lastrowid or 0
         if self._words and status == "stored":
@@ -176,22 +181,23 @@ class Database:
     def stored(self) -> Iterator[Row]:
         """Every stored item, in order of insertion."""
         with self._reported():
-            for *plain, tags, vector in self._db.execute(
-                "SELECT id, key, kind, text, time, importance, tags, vector FROM items"
+            for item, sources, *plain, tags, vector in self._db.execute(
+                "SELECT id, sources, kind, text, time, importance, tags, vector FROM items"
                 " WHERE status = 'stored' ORDER BY id"
             ):
-                yield Row._make((*plain, tuple(json.loads(tags)), vector))
+                keys = _SOURCES.decode(sources)
+                yield Row._make((item, keys, *plain, tuple(json.loads(tags)), vector))
 
     def lineage(self) -> Iterator[MemoryItem]:
         """Every item ever offered, in order of insertion."""
         with self._reported():
-            for item, key, kind, text, status, reason in self._db.execute(
-                "SELECT id, key, kind, text, status, reason FROM items ORDER BY id"
+            for item, sources, kind, text, status, reason in self._db.execute(
+                "SELECT id, sources, kind, text, status, reason FROM items ORDER BY id"
             ):
                 yield MemoryItem(
                     id=str(item),
                     kind=kind,
-                    sources=(key,),
+                    sources=_SOURCES.decode(sources),
                     text=text,
                     status=status,
                     reason=reason,

@@ -12,6 +12,7 @@ from memruler.model.system import Hit, MemoryItem, Ranking, SearchRequest, Sessi
 from memruler.systems.builtin import ranking
 from memruler.systems.builtin.catalog import micros
 from memruler.systems.builtin.doubts import Doubts
+from memruler.systems.builtin.forms import Forms, as_given
 from memruler.systems.builtin.settings import MOST_HITS, Settings
 from memruler.systems.builtin.shelf import Shelf
 from memruler.systems.builtin.vectors import Floats, best, quantise
@@ -35,8 +36,11 @@ _NOTHING = Ranking(())
 class _Base:
     """What both memories share."""
 
-    def __init__(self, shelf: Shelf, settings: Settings, doubts: Doubts) -> None:
+    def __init__(
+        self, shelf: Shelf, settings: Settings, doubts: Doubts, forms: Forms = as_given
+    ) -> None:
         self._shelf = shelf
+        self._forms = forms
         self._doubts = doubts
         self._settings = settings
         self._tokenizer = Tokenizer()
@@ -118,7 +122,7 @@ class LexicalMemory(_Base):
 
     def ingest(self, session: SessionInput) -> None:
         """Store a session; see `memruler.model.system.Memory`."""
-        self._shelf.add(session, None)
+        self._shelf.add(self._forms(session), None)
 
     def search(self, text: str, k: int, at: datetime) -> Ranking:
         """The best `k` items for a question; the score is BM25, higher is better.
@@ -152,9 +156,14 @@ class VectorMemory(_Base):
     """Exact cosine, alone or fused with BM25."""
 
     def __init__(
-        self, shelf: Shelf, settings: Settings, doubts: Doubts, embedder: "CheckedEmbedder"
+        self,
+        shelf: Shelf,
+        settings: Settings,
+        doubts: Doubts,
+        embedder: "CheckedEmbedder",
+        forms: Forms = as_given,
     ) -> None:
-        super().__init__(shelf, settings, doubts)
+        super().__init__(shelf, settings, doubts, forms)
         self._embedder = embedder
         self._truncated: int | None = 0
 
@@ -165,13 +174,14 @@ class VectorMemory(_Base):
     def ingest(self, session: SessionInput) -> None:
         """Store a session; see `memruler.model.system.Memory`."""
         before = self._embedder.usage.truncated
-        vectors, _ = self._embedder.vectors([storable(turn.text) for turn in session.turns])
+        forms = self._forms(session)
+        vectors, _ = self._embedder.vectors([storable(form.text) for form in forms])
         after = self._embedder.usage.truncated
         if before is None or after is None or self._truncated is None:
             self._truncated = None
         else:
             self._truncated += after - before
-        self._shelf.add(session, vectors)
+        self._shelf.add(forms, vectors)
 
     def search(self, text: str, k: int, at: datetime) -> Ranking:
         """The best `k` items for a question.

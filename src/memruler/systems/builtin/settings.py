@@ -11,7 +11,7 @@ from memruler.errors import UsageError
 from memruler.plugins import did_you_mean
 from memruler.systems.arguments import check_typed
 
-__all__ = ["MOST_HITS", "PRESETS", "Settings", "resolve"]
+__all__ = ["MOST_HITS", "PRESETS", "Settings", "known_settings", "resolve", "value_of"]
 
 MOST_HITS = 1_000_000_000
 """Largest number of hits, of items, or of any count here; SQLite holds 64 bits."""
@@ -114,13 +114,19 @@ _NEEDS: dict[str, tuple[str, ...]] = {
 
 
 def resolve(
-    preset: str, given: Mapping[str, str]
+    preset: str,
+    given: Mapping[str, str],
+    *,
+    name: str | None = None,
+    words_and_vectors: str = "use builtin:hybrid",
 ) -> tuple[Settings, dict[str, Any], dict[str, Any]]:
     """The settings in force: the preset's, overridden by what a person set.
 
     Args:
         preset: Name of a preset.
         given: Setting to its value as typed; `decay_tags.TAG` sets the rate of one tag.
+        name: What the person calls the memory; None for `builtin:PRESET`.
+        words_and_vectors: How to have both searched.
 
     Returns:
         The settings; those that the person set; the others. Both by dotted key, with the value
@@ -139,7 +145,10 @@ def resolve(
     tags = {name.removeprefix(f"{_TAGS}."): rate for name, rate in chosen.items() if "." in name}
     plain = {name: value for name, value in chosen.items() if "." not in name}
     settings = Settings(**{**PRESETS[preset], **plain, **({_TAGS: tags} if tags else {})})
-    _refuse_contradictions(preset, settings, chosen)
+    _refuse_another_retrieval(preset, settings)
+    _refuse_contradictions(
+        name or f"builtin:{preset}", settings, chosen, words_and_vectors=words_and_vectors
+    )
     defaulted = {
         name: value
         for name, value in msgspec.structs.asdict(settings).items()
@@ -148,14 +157,27 @@ def resolve(
     return settings, chosen, defaulted
 
 
+def known_settings() -> list[str]:
+    """The names of all settings, with `TAG` standing for any tag."""
+    return [f"{_TAGS}.TAG" if key == _TAGS else key for key in _TYPES]
+
+
 def _value(name: str, text: str) -> Any:
     check_typed(name, text)
-    known = [key for key in _TYPES if key != _TAGS]
     group, dot, tag = name.partition(".")
     if (group == _TAGS) != bool(dot and tag) or (dot and group != _TAGS) or group not in _TYPES:
-        hint = did_you_mean(name, [*known, f"{_TAGS}.TAG"])
+        hint = did_you_mean(name, known_settings())
         raise UsageError("unknown setting of the built-in memory", where=name, hint=hint)
-    kind: Any = Rate if dot else _TYPES[name]
+    return value_of(name, text, Rate if dot else _TYPES[name])
+
+
+def value_of(name: str, text: str, kind: Any) -> Any:
+    """A setting's value as typed, in its type.
+
+    Raises:
+        UsageError: It is none of the values that the type allows.
+    """
+    check_typed(name, text)
     word = "null" if text.lower() == "none" and kind is not str else text
     try:
         return msgspec.convert(word, kind, strict=False)
@@ -185,14 +207,19 @@ def _one_range(info: msgspec.inspect.Type) -> str:
     return "a text"
 
 
-def _refuse_contradictions(preset: str, settings: Settings, chosen: Mapping[str, Any]) -> None:
-    """A setting that changes nothing would be believed to have been measured."""
+def _refuse_another_retrieval(preset: str, settings: Settings) -> None:
     if preset in {"lexical", "dense", "hybrid"} and settings.retrieval != preset:
         raise UsageError(
             f"builtin:{preset} is {preset} retrieval",
             where=f"retrieval={settings.retrieval}",
             hint=f"use builtin:{settings.retrieval}",
         )
+
+
+def _refuse_contradictions(
+    name: str, settings: Settings, chosen: Mapping[str, Any], *, words_and_vectors: str
+) -> None:
+    """A setting that changes nothing would be believed to have been measured."""
     if settings.decay_cap < settings.decay_floor:
         raise UsageError("decay_cap is below decay_floor", where=f"{settings.decay_cap:g}")
     on = {
@@ -206,20 +233,20 @@ def _refuse_contradictions(preset: str, settings: Settings, chosen: Mapping[str,
     }
     off = {"mmr": False, "dedup_cosine": None}
     for need, names in _NEEDS.items():
-        for name in names:
-            set_here = [key for key in chosen if key.partition(".")[0] == name]
-            if on[need] or not set_here or chosen[set_here[0]] == off.get(name, UNSET):
+        for setting in names:
+            set_here = [key for key in chosen if key.partition(".")[0] == setting]
+            if on[need] or not set_here or chosen[set_here[0]] == off.get(setting, UNSET):
                 continue
             raise UsageError(
                 f"{set_here[0]} has no effect here: it needs {need}",
-                where=f"builtin:{preset}",
-                hint=_remedy(need),
+                where=name,
+                hint=_remedy(need, words_and_vectors),
             )
 
 
-def _remedy(need: str) -> str:
+def _remedy(need: str, words_and_vectors: str) -> str:
     if need in {"decay", "mmr", "dedup_prefix"}:
         return f"also set {need}=true, or leave it out"
     return (
-        "leave it out" if need.startswith("importance") else "use builtin:hybrid, or leave it out"
+        "leave it out" if need.startswith("importance") else f"{words_and_vectors}, or leave it out"
     )

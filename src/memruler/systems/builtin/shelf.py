@@ -1,14 +1,15 @@
 """The items of one namespace: who is let in, who has to leave, and what is kept of both."""
 
+from collections.abc import Sequence
 from heapq import heappop, heappush
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memruler.errors import InstrumentError
-from memruler.model.system import SessionInput, TurnInput
 from memruler.systems.builtin.catalog import Catalog, micros
 from memruler.systems.builtin.database import Database, Row
+from memruler.systems.builtin.forms import Form
 from memruler.systems.builtin.settings import Settings
 from memruler.systems.builtin.vectors import Floats, VectorTable, quantise
 from memruler.systems.builtin.words import storable, word_set
@@ -54,23 +55,22 @@ class Shelf:
             stacked = np.frombuffer(b"".join(blobs), "<f4")
             self.vectors.append(quantise(stacked.reshape(len(blobs), self._dimension)))
 
-    def add(self, session: SessionInput, vectors: NDArray[np.float32] | None) -> None:
-        """Offer the turns of a session, in order; all of it is written, or nothing.
+    def add(self, forms: Sequence[Form], vectors: NDArray[np.float32] | None) -> None:
+        """Offer the forms of a session, in order; all of them are written, or none.
 
         Args:
-            session: Its turns.
-            vectors: One unit vector a turn, zeros for a blank text; None where none are kept.
+            forms: What the session became.
+            vectors: One unit vector a form, zeros for a blank text; None where none are kept.
         """
         whole = None if vectors is None else quantise(vectors)
         try:
             with self.database.transaction():
-                for place, turn in enumerate(session.turns):
-                    kind = "session" if turn.key == session.key else "turn"
+                for place, form in enumerate(forms):
                     if vectors is None or whole is None:
-                        self._offer(_row(turn, kind, None), None)
+                        self._offer(_row(form, None), None)
                     else:
                         blob = vectors[place].astype("<f4").tobytes()
-                        self._offer(_row(turn, kind, blob), whole[place : place + 1])
+                        self._offer(_row(form, blob), whole[place : place + 1])
         except BaseException:
             self._load()  # what was rolled back on disk must not stay in memory
             raise
@@ -127,14 +127,14 @@ class Shelf:
         return found
 
 
-def _row(turn: TurnInput, kind: str, vector: bytes | None) -> Row:
+def _row(form: Form, vector: bytes | None) -> Row:
     return Row(
         id=0,
-        key=turn.key,
-        kind=kind,
-        text=storable(turn.text),
-        time=None if turn.time is None else micros(turn.time),
-        importance=turn.importance,
-        tags=turn.tags,
+        sources=form.sources,
+        kind=form.kind,
+        text=storable(form.text),
+        time=None if form.time is None else micros(form.time),
+        importance=form.importance,
+        tags=form.tags,
         vector=vector,
     )

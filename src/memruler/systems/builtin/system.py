@@ -12,6 +12,7 @@ from memruler._version import __version__
 from memruler.model.system import Memory, Namespace, SystemIdentity
 from memruler.systems.builtin.database import Database
 from memruler.systems.builtin.doubts import Doubts
+from memruler.systems.builtin.forms import Forms, as_given
 from memruler.systems.builtin.memory import LexicalMemory, VectorMemory
 from memruler.systems.builtin.settings import Settings, resolve
 from memruler.systems.builtin.shelf import Shelf
@@ -20,7 +21,10 @@ if TYPE_CHECKING:  # a lexical memory loads no embedder
     from memruler.embedding.checked import CheckedEmbedder
     from memruler.embedding.usage import EmbedderUsage
 
-__all__ = ["BuiltinSystem", "build"]
+__all__ = ["BuiltinSystem", "build", "embedder_for", "source_digest"]
+
+_STORE = 2
+"""Version of what the file of a namespace holds."""
 
 
 class BuiltinSystem:
@@ -30,15 +34,23 @@ class BuiltinSystem:
         preset: Its name.
         settings: In force.
         embedder: What makes vectors; None exactly where the settings are lexical.
+        forms: What a session becomes before it is stored.
     """
 
-    def __init__(self, preset: str, settings: Settings, embedder: "CheckedEmbedder | None") -> None:
+    def __init__(
+        self,
+        preset: str,
+        settings: Settings,
+        embedder: "CheckedEmbedder | None",
+        forms: Forms = as_given,
+    ) -> None:
         if settings.dense != (embedder is not None):
             raise ValueError("an embedder is needed exactly where vectors are searched")
         self._preset = preset
         self._settings = settings
         self._embedder = embedder
-        self._digest = _source_digest()
+        self._forms = forms
+        self._digest = source_digest(__package__)
         self._doubts = Doubts()
 
     def identity(self) -> SystemIdentity:
@@ -62,8 +74,10 @@ class BuiltinSystem:
             UsageError: It was made with other settings or another embedder.
             InstrumentError: It cannot be opened, or SQLite has no FTS5.
         """
-        embedder = self._embedder.identity() if self._embedder else None
-        form = msgspec.json.encode([1, self._settings, embedder], order="sorted").decode()
+        identity = self.identity()
+        embedder = identity.embedder
+        made_with = [_STORE, identity.settings, embedder]
+        form = msgspec.json.encode(made_with, order="sorted").decode()
         database = Database(namespace.folder, words=self._settings.lexical, form=form)
         try:
             shelf = Shelf(database, self._settings, embedder.dimension if embedder else None)
@@ -71,8 +85,8 @@ class BuiltinSystem:
             database.close()
             raise
         if self._embedder is None:
-            return LexicalMemory(shelf, self._settings, self._doubts)
-        return VectorMemory(shelf, self._settings, self._doubts, self._embedder)
+            return LexicalMemory(shelf, self._settings, self._doubts, self._forms)
+        return VectorMemory(shelf, self._settings, self._doubts, self._embedder, self._forms)
 
     def warnings(self) -> tuple[str, ...]:
         """Sentences that belong beside the numbers, over all its memories so far."""
@@ -93,21 +107,31 @@ def build(
         InstrumentError: The embedder cannot be loaded.
     """
     settings, chosen, defaulted = resolve(preset, given)
-    embedder = None
-    if settings.dense:
-        # Late: a lexical memory loads no embedder.
-        from memruler.embedding.registry import open_embedder  # noqa: PLC0415
-
-        embedder = open_embedder(settings.embedder)
-    return BuiltinSystem(preset, settings, embedder), chosen, defaulted
+    return BuiltinSystem(preset, settings, embedder_for(settings)), chosen, defaulted
 
 
-def _source_digest() -> str:
-    """SHA-256 over every source file of this package, by name."""
+def embedder_for(settings: Settings) -> "CheckedEmbedder | None":
+    """The embedder that the settings need; None where they search no vectors.
+
+    Raises:
+        UsageError: There is none of that name.
+        InstrumentError: It cannot be loaded.
+    """
+    if not settings.dense:
+        return None
+    # Late: a lexical memory loads no embedder.
+    from memruler.embedding.registry import open_embedder  # noqa: PLC0415
+
+    return open_embedder(settings.embedder)
+
+
+def source_digest(*packages: str) -> str:
+    """SHA-256 over every source file of some packages, by name."""
     digest = hashlib.sha256()
-    sources = {entry.name: entry for entry in files(__package__).iterdir()}
-    for name in sorted(sources):
-        if name.endswith(".py"):
-            body = sources[name].read_bytes()
-            digest.update(f"{name}\0{len(body)}\0".encode() + body)
+    for package in packages:
+        sources = {entry.name: entry for entry in files(package).iterdir()}
+        for name in sorted(sources):
+            if name.endswith(".py"):
+                body = sources[name].read_bytes()
+                digest.update(f"{name}\0{len(body)}\0".encode() + body)
     return digest.hexdigest()
