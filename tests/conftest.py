@@ -190,3 +190,95 @@ def make_plan() -> Callable[..., Any]:
         )
 
     return build
+
+
+@pytest.fixture
+def make_scored() -> Callable[..., Any]:
+    """Scores rankings that a test writes down.
+
+    A query is a dict: `ranking` (items by rank), `gold` (target to anchors, each a list of items;
+    anchors left empty are dropped), and where it matters `name`, `category`, `cluster`, `reason`.
+    """
+    # Late: most tests need no numpy.
+    import numpy as np  # noqa: PLC0415
+    import pyarrow as pa  # noqa: PLC0415
+
+    from memruler.model.credit import Supports  # noqa: PLC0415
+    from memruler.scoring.traced import Traced, score_traced  # noqa: PLC0415
+
+    def supports(target: str, gold: list[list[list[int]]]) -> Supports:
+        kept = [[anchor for anchor in anchors if anchor] for anchors in gold]
+        flat = [anchor for anchors in kept for anchor in anchors]
+        return Supports(
+            target=target,
+            of=np.array([len(anchors) for anchors in gold], np.int64),
+            anchor_offsets=np.cumsum([0, *map(len, kept)]),
+            support_offsets=np.cumsum([0, *map(len, flat)]),
+            items=np.array([item for anchor in flat for item in anchor], np.int64),
+        )
+
+    def build(
+        name: str,
+        queries: list[dict[str, Any]],
+        *,
+        cutoffs: tuple[int, ...] = (2, 4),
+        rule: Any = "anchor",
+        **fields: Any,
+    ) -> Any:
+        width = max([1, *(len(query["ranking"]) for query in queries)])
+        hits = np.full((len(queries), width), -1, np.int32)
+        for row, query in enumerate(queries):
+            hits[row, : len(query["ranking"])] = query["ranking"]
+        categories = sorted({q["category"] for q in queries if "category" in q})
+        reasons = sorted({q["reason"] for q in queries if "reason" in q})
+        traced = Traced(
+            name=name,
+            origin="file",
+            query=pa.array([q.get("name", f"q{at}") for at, q in enumerate(queries)], pa.string()),
+            category=np.array(
+                [categories.index(q["category"]) if "category" in q else -1 for q in queries],
+                np.int64,
+            ),
+            categories=tuple(categories),
+            cluster=np.array([q.get("cluster", at) for at, q in enumerate(queries)], np.int64),
+            hits=hits,
+            reason=np.array(
+                [reasons.index(q["reason"]) if "reason" in q else -1 for q in queries], np.int64
+            ),
+            reasons=tuple(reasons),
+            supports={
+                target: supports(target, [q["gold"][target] for q in queries])
+                for target in queries[0]["gold"]
+            },
+            **fields,
+        )
+        return score_traced(traced, cutoffs, rule)
+
+    return build
+
+
+class Tiap:
+    """The saved traces of the published density sweep."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def scored(self, density: str, rule: Any = "anchor") -> Any:
+        """One of the two runs, `f1` or `f5`, at the published depth and shallower."""
+        from memruler.exchange.read import read_traced  # noqa: PLC0415
+        from memruler.scoring.traced import score_traced  # noqa: PLC0415
+
+        stem = self.folder / f"density_lexical_{density}"
+        traced = read_traced(
+            Path(f"{stem}.ranked.jsonl.gz"),
+            Path(f"{stem}.targets.jsonl.gz"),
+            ("raw", "source", "canonical"),
+            "turn",
+        )
+        return score_traced(traced, (20, 40, 60), rule)
+
+
+@pytest.fixture(scope="session")
+def tiap() -> Tiap:
+    """Saved traces with their targets and the published results."""
+    return Tiap(_shared("data/tiap"))

@@ -102,6 +102,34 @@ def test_per_id_is_trec(queries):
         assert scored.values["mrr", 8][row] == theirs["recip_rank"]
 
 
+@given(
+    st.lists(
+        st.tuples(
+            st.lists(st.integers(0, 11), max_size=8, unique=True),
+            anchors(st.sampled_from([0.5, 1.0]), 1),
+        )
+    )
+)
+def test_graded_gain_is_trecs(queries):
+    """Grades 0.5 and 1 are TREC's judgments 1 and 2: nDCG does not change with the scale."""
+    kept = [(r, q) for r, q in queries if q and r]
+    gold = supports_of([q for _, q in kept], grades=True)
+    scored = credited(matrix([r for r, _ in kept]), gold, CUTOFFS, "id")
+    qrels, run = {}, {}
+    for n, (ranking, query) in enumerate(kept):
+        grades = {}
+        for names, grade in (support for anchor in query for support in anchor):
+            (item,) = names
+            grades[str(item)] = max(grades.get(str(item), 0), int(2 * grade))
+        qrels[str(n)] = grades
+        run[str(n)] = {str(item): float(-place) for place, item in enumerate(ranking)}
+    depths = ",".join(map(str, CUTOFFS))
+    referee = pytrec_eval.RelevanceEvaluator(qrels, {f"ndcg_cut.{depths}"}).evaluate(run)
+    for row in range(len(kept)):
+        for k in CUTOFFS:
+            assert scored.values["ndcg", k][row] == referee[str(row)][f"ndcg_cut_{k}"]
+
+
 def test_a_shared_item_costs_under_the_published_rule_only():
     both = [[Support(frozenset({7}))], [Support(frozenset({7}))]]
     published = credit_one([7, 1, 2], both, 60)

@@ -14,7 +14,8 @@ from memruler.stats.factorial import fractional_design, parse_generator
 from memruler.studies.ablation_attribute import attribute
 from memruler.studies.ablation_cells import folder_name
 from memruler.studies.ablation_record import Ablation, CellResult
-from memruler.studies.ablation_spec import AblationSpec, CorpusPart, Factor, Outcome
+from memruler.studies.ablation_spec import AblationSpec, Factor, Outcome
+from memruler.studies.spec_base import CorpusPart
 
 NAMES = ("decay", "rounding-of-16-c", "mmr", "dedup")
 FRACTION = ("dedup = decay * rounding-of-16-c * mmr",)

@@ -7,7 +7,7 @@ from memruler.compare.refusal import Incomparable
 from memruler.errors import FormatError, Interrupted, Refusal, UsageError
 from memruler.report.write import write_report
 from memruler.store.folder import RunFolder
-from memruler.studies import ablation_run
+from memruler.studies import cell_run
 from memruler.studies.ablation import ablate
 from memruler.studies.ablation_read import read_spec
 
@@ -140,7 +140,7 @@ def change(folder, name, edit):
 @pytest.fixture
 def trusting(monkeypatch):
     """Keep whatever is finished: the comparison itself must see what is wrong with it."""
-    monkeypatch.setattr(ablation_run, "require_same_run", lambda *_: None)
+    monkeypatch.setattr(cell_run, "require_same_run", lambda *_: None)
 
 
 @pytest.mark.usefixtures("trusting")

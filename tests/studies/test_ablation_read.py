@@ -7,9 +7,11 @@ import msgspec
 import pytest
 
 from memruler.errors import UsageError
-from memruler.studies.ablation_cells import cells, design_of, words
+from memruler.studies.ablation_cells import cells, design_of
 from memruler.studies.ablation_read import read_spec
-from memruler.studies.ablation_spec import AblationSpec, SpecFaults
+from memruler.studies.ablation_spec import AblationSpec
+from memruler.studies.spec_base import SpecFaults
+from memruler.studies.spec_cells import words
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "examples").glob("ablation*.toml"))
 
@@ -173,6 +175,29 @@ def test_every_fault_is_told_at_once(faults):
 )
 def test_a_fault(faults, change, fault):
     assert fault in "\n".join(faults(change))
+
+
+def test_a_spec_without_factors(faults):
+    assert faults(text=SPEC[: SPEC.index("[factors")]) == ["factors: it is missing"]
+
+
+def test_what_is_stored_can_be_a_factor(read, faults, tmp_path):
+    change = (
+        ("{ mmr = false }", '{ forms = "turns" }'),
+        ("{ mmr = true }", '{ forms = "turns,observations" }'),
+    )
+    spec = read(SPEC, *change)
+    found = list(cells(spec, design_of(tuple(spec.factors), ()), tmp_path))
+    assert [c.plan.settings["forms"] for c in found] == 2 * ["turns"] + 2 * ["turns,observations"]
+    (told,) = faults(*change[:1], ("{ mmr = true }", '{ forms = "turn" }'))
+    assert told.startswith("factors.mmr.on.forms: unknown form `turn`")
+
+
+def test_the_derived_memory_can_be_ablated(read, faults):
+    change = (("builtin:episodic", "builtin:derived"), ("importance = false", "facts = 3"))
+    assert read(SPEC, *change, ("mmr", "raw")).settings == {"facts": 3}
+    (told,) = faults(*change, ("mmr", "raw"), ("raw = true", "raw = 2"))
+    assert told.startswith("cell raw: raw is true or false")
 
 
 def test_a_value_is_told_with_the_first_cell_that_has_it(faults):

@@ -24,6 +24,12 @@ __all__ = ["VERBS", "cli", "main"]
 
 VERBS: dict[str, str] = {
     "retrieval": "Measure how well a memory finds the evidence of a corpus.",
+    "score": "Score a run anew: which stored forms earn the credit?",
+    "targets": "Say what changes when only the target does.",
+    "sweep": "Measure the values of settings, and which wins under each target.",
+    "audit": "Label contested credits, and say how often they are justified.",
+    "export": "Write a run in TREC's and other formats, or as a bundle.",
+    "verify": "Check a bundle: checksums, and every score anew.",
     "compare": "Say what differs between two finished runs, exactly, or refuse.",
     "gate": "Decide whether a candidate passes, fails, or cannot be told.",
     "band": "Measure the noise between two runs of one configuration.",

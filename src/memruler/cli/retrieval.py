@@ -21,7 +21,7 @@ _TYPED = click.core.ParameterSource.COMMANDLINE
     "--system",
     default="builtin:lexical",
     show_default=True,
-    help="builtin:lexical, dense, hybrid or episodic; a plug-in's name; or file.py:Class.",
+    help="builtin:lexical, dense, hybrid, episodic or derived; a plug-in; or file.py:Class.",
 )
 @click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="One setting.")
 @click.option(

@@ -6,6 +6,7 @@ from typing import Literal
 import click
 
 from memruler.cli.parameters import FILE, PATH
+from memruler.errors import UsageError
 
 __all__ = ["command"]
 
@@ -66,6 +67,8 @@ def command(
     from memruler.report.terminal_target_scores import print_target_scores  # noqa: PLC0415
     from memruler.scoring.per_query import write_per_query  # noqa: PLC0415
 
+    if run is not None and trace is not None:
+        raise UsageError("give either RUN or --trace; `memruler targets` reads several")
     spec = SourceSpec(
         runs=() if run is None else (run,),
         traces=() if trace is None else (trace,),

@@ -69,12 +69,10 @@ def _check(spec: SourceSpec) -> None:
             f"{len(spec.traces)} --trace and {len(spec.mappings)} --targets",
             hint="give each --trace the --targets that belong to it",
         )
-    for option, given, of in (
-        ("--items", spec.items, spec.traces),
-        ("--lineage", spec.lineage, spec.runs),
-    ):
-        if given is not None and not of:
-            raise UsageError(f"{option} says nothing about what is read here", where=given)
+    if spec.items is not None and not spec.traces:
+        raise UsageError("--items is for --trace", where=spec.items)
+    if spec.lineage is not None and not spec.runs:
+        raise UsageError("--lineage is for run folders", where=spec.lineage)
 
 
 def scored(

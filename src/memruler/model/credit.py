@@ -35,6 +35,8 @@ class Supports(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         set_offsets: [S + 1] into `items`; None when every support is one item.
         ranks: Where each of `items` stands first in the list of its query, 0 where it does not;
             None when nobody has looked yet.
+        place: Which anchor each one is, counted through all queries before any was left out [A];
+            None when that was not kept.
     """
 
     target: str
@@ -45,6 +47,7 @@ class Supports(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     grades: NDArray[np.float64] | None = None
     set_offsets: NDArray[np.int64] | None = None
     ranks: NDArray[np.int64] | None = None
+    place: NDArray[np.int64] | None = None
 
     def anchors(self) -> NDArray[np.int64]:
         """Anchors of each query; 0 where the target cannot serve it [Q]."""

@@ -1,9 +1,10 @@
 """An ablation as a Markdown page."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 
 from memruler.report import numbers
 from memruler.report.escape import code, md
+from memruler.report.markdown_table import table
 from memruler.studies.ablation_record import Ablation, Attribution, Move
 
 __all__ = ["markdown_ablation"]
@@ -30,7 +31,7 @@ def _lines(found: Ablation) -> Iterator[str]:
     yield f"Population: {md(numbers.population(found.population, found.clusters))}."
     yield ""
     off_on = ((code(name), _settings(f.off), _settings(f.on)) for name, f in spec.factors.items())
-    yield from _table(("factor", "off", "on"), "lll", off_on)
+    yield from table(("factor", "off", "on"), "lll", off_on)
     if found.words:
         words = ", ".join(md(word) for word in found.words)
         yield f"These products have one sign in every cell: {words}."
@@ -88,16 +89,16 @@ def _attribution(one: Attribution, found: Ablation) -> Iterator[str]:
         low = None if one.floor is None else one.floor.delta
         total = (_delta(one.total.delta), "", _delta(low), "", "", str(one.moved), "")
         rows.append(("**total**", *total))
-    yield from _table(heads, "lrrrrrrl", rows)
+    yield from table(heads, "lrrrrrrl", rows)
     if one.interactions:
         pairs = ((md(" x ".join(p.factors)), _delta(p.index)) for p in one.interactions)
-        yield from _table(("interaction", "index"), "lr", pairs)
+        yield from table(("interaction", "index"), "lr", pairs)
     if one.contrasts:
         effects = (
             (md(" + ".join((" x ".join(e.factors), *e.aliases))), _delta(e.effect))
             for e in one.contrasts
         )
-        yield from _table(("effects that are one sum", "size"), "lr", effects)
+        yield from table(("effects that are one sum", "size"), "lr", effects)
 
 
 def _cells(found: Ablation) -> Iterator[str]:
@@ -119,15 +120,7 @@ def _cells(found: Ablation) -> Iterator[str]:
         for at, cell in enumerate(found.cells)
     )
     head = ("run folder", *heads, "embedded", "from cache", "stored", "lost")
-    yield from _table(head, "l" + "r" * (len(heads) + 3) + "l", rows)
-
-
-def _table(heads: Sequence[str], sides: str, rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    yield f"| {' | '.join(heads)} |"
-    yield f"|{'|'.join('--:' if side == 'r' else '---' for side in sides)}|"
-    for row in rows:
-        yield f"| {' | '.join(row)} |"
-    yield ""
+    yield from table(head, "l" + "r" * (len(heads) + 3) + "l", rows)
 
 
 def _delta(value: float | None) -> str:

@@ -8,12 +8,16 @@ import msgspec
 from memruler.compare.gate import Band, Gate
 from memruler.compare.record import Comparison, Refused
 from memruler.compare.repeats import Repeats
+from memruler.compare.sensitivity_record import Sensitivity
+from memruler.compare.target_record import TargetScores
 from memruler.compare.timed import TimeComparison
 from memruler.report.document import ReportDocument, encode
 from memruler.studies.ablation_record import Ablation
 from memruler.studies.ablation_spec import AblationSpec
 from memruler.studies.canary_record import Canary
 from memruler.studies.power_record import PowerStudy
+from memruler.studies.sweep_record import Sweep
+from memruler.studies.sweep_spec import SweepSpec
 
 __all__ = ["SCHEMAS", "publish", "schema"]
 
@@ -28,6 +32,10 @@ SCHEMAS: dict[str, tuple[str, Any]] = {
     "power.schema.json": ("What `memruler power --json` prints", PowerStudy),
     "ablation.schema.json": ("What `memruler ablate --json` prints", Ablation),
     "ablation-spec.schema.json": ("A SPEC.toml of `memruler ablate`", AblationSpec),
+    "sweep.schema.json": ("What `memruler sweep --json` prints", Sweep),
+    "sweep-spec.schema.json": ("A SPEC.toml of `memruler sweep`", SweepSpec),
+    "target-scores.schema.json": ("What `memruler score --json` prints", TargetScores),
+    "sensitivity.schema.json": ("What `memruler targets --json` prints", Sensitivity),
 }
 """File name to title and record."""
 

@@ -82,6 +82,7 @@ def graded(
         set_offsets=_ends(np.array([len(rows) for _, rows in supports], np.int64))
         if any(len(rows) > 1 for _, rows in supports)
         else None,
+        place=np.flatnonzero(sizes),
     )
 
 

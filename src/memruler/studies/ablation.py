@@ -13,9 +13,10 @@ from memruler.store.folder import RunFolder
 from memruler.studies.ablation_attribute import attribute
 from memruler.studies.ablation_cells import AblationCell, cells, design_of
 from memruler.studies.ablation_record import Ablation, Attribution, CellResult
-from memruler.studies.ablation_run import run_cell
 from memruler.studies.ablation_scores import CellScores, read_cells
 from memruler.studies.ablation_spec import AblationSpec
+from memruler.studies.cell_notes import cell_notes
+from memruler.studies.cell_run import run_cell
 
 __all__ = ["ablate"]
 
@@ -165,12 +166,6 @@ def _notes(
                 f"{name}: with a missing list counted as a miss, these factors turn their sign: "
                 + ", ".join(turned)
             )
-    for what in ("packages", "machine", "tool"):
-        if any(getattr(s.manifest, what) != getattr(scores[0].manifest, what) for s in scores):
-            yield f"the cells were not all measured with the same {what}"
-    warned: dict[str, list[str]] = {}
-    for cell, found in zip(planned, scores, strict=True):
-        for warning in found.manifest.warnings:
-            warned.setdefault(warning, []).append(cell.folder)
-    for warning, names in warned.items():
-        yield f"{'every cell' if len(names) == len(planned) else ', '.join(names)}: {warning}"
+    yield from cell_notes(
+        {cell.folder: one.manifest for cell, one in zip(planned, scores, strict=True)}
+    )

@@ -1,55 +1,26 @@
 """From a spec to its cells: which factors are on, and what is run for each."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from memruler.replay.plan import PlanSpec
 from memruler.stats.factorial import Design, fractional_design, parse_generator
-from memruler.studies.ablation_spec import ALL_OFF, RUN_KEYS, AblationSpec, Factor
+from memruler.studies.ablation_spec import ALL_OFF, AblationSpec, Factor
+from memruler.studies.spec_cells import Cell, plan_of, words
 
-__all__ = ["AblationCell", "cells", "design_of", "folder_name", "in_force", "words"]
+__all__ = ["AblationCell", "cells", "design_of", "folder_name", "in_force"]
 
 _JOINT = "+"
 
 
-class AblationCell(msgspec.Struct, frozen=True, kw_only=True):
+class AblationCell(Cell, frozen=True, kw_only=True):
     """One combination of factors.
 
     Attributes:
         on: The factors that are on.
-        folder: Name of its run folder.
-        plan: What is run.
     """
 
     on: tuple[str, ...]
-    folder: str
-    plan: PlanSpec
-
-
-def words(table: Mapping[str, Any], prefix: str = "") -> dict[str, str | None]:
-    """Dotted key to its value as a person types it; None for a value that is no setting.
-
-    TOML has no word for nothing: `"none"` is read as that, as on the command line.
-    """
-    found: dict[str, str | None] = {}
-    for key, value in table.items():
-        name = f"{prefix}{key}"
-        match value:
-            case dict():
-                found |= words(value, f"{name}.") if value else {name: None}
-            case bool():
-                found[name] = "true" if value else "false"
-            case float():
-                found[name] = repr(value) if math.isfinite(value) else None
-            case int() | str():
-                found[name] = str(value)
-            case _:
-                found[name] = None
-    return found
 
 
 def design_of(names: Sequence[str], generators: Sequence[str]) -> Design:
@@ -85,29 +56,6 @@ def cells(spec: AblationSpec, design: Design, folder: Path) -> Iterator[Ablation
         design: Its design.
         folder: Where its file lies; paths in it are relative to that.
     """
-    corpus = spec.corpus
-    system = spec.system if ".py:" not in spec.system else str(folder / spec.system)
     for on in design.cells:
         given = in_force(spec.settings, spec.factors, on)
-        run = {key: given.pop(key) for key in RUN_KEYS if key in given}
-        fixed = {"timeline": spec.timeline, "granularity": spec.granularity}
-        settings = {
-            **fixed,
-            **run,
-            "limit": spec.limit,
-            "instances": corpus.instances,
-            "queries": corpus.queries,
-        }
-        yield AblationCell(
-            on=on,
-            folder=folder_name(on),
-            plan=PlanSpec(
-                corpus=corpus.name,
-                path=None if corpus.path is None else str(folder / corpus.path),
-                system=system,
-                assignments=tuple(f"{key}={value}" for key, value in given.items()),
-                population=corpus.population,
-                settings=settings,
-                typed=("system", *(name for name, value in settings.items() if value is not None)),
-            ),
-        )
+        yield AblationCell(on=on, folder=folder_name(on), plan=plan_of(spec, given, folder))

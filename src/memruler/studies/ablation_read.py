@@ -1,17 +1,10 @@
-"""Reads a SPEC.toml, and tells everything that is wrong with it at once."""
+"""Reads the SPEC.toml of an ablation."""
 
-import tomllib
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, get_args, get_origin
 
-import msgspec
-
-from memruler.errors import UsageError
-from memruler.plugins import did_you_mean
-from memruler.store.safe import read_bytes
 from memruler.studies.ablation_check import check
-from memruler.studies.ablation_spec import AblationSpec, SpecFaults
+from memruler.studies.ablation_spec import AblationSpec
+from memruler.studies.spec_read import read_spec_as
 
 __all__ = ["read_spec"]
 
@@ -26,67 +19,4 @@ def read_spec(path: Path) -> AblationSpec:
         SpecFaults: Fields are unknown, missing or wrong; every one of them is told.
         UsageError: There is no such file, or it is no TOML.
     """
-    try:
-        raw = tomllib.loads(read_bytes(path, managed=False).decode())
-    except UnicodeDecodeError:
-        raise UsageError("a spec is a text in UTF-8", where=path) from None
-    except (ValueError, RecursionError) as error:  # a number or a nesting that is beyond Python
-        raise UsageError(
-            f"it is no TOML: {error}", where=path, hint="see docs/ablation.md"
-        ) from None
-    faults: list[str] = []
-    found = _table(AblationSpec, raw, "", faults)
-    unwritten = {
-        field.name: field.default_factory() if callable(field.default_factory) else field.default
-        for field in msgspec.structs.fields(AblationSpec)
-        if not field.required and field.name not in raw
-    }
-    faults += check(unwritten | found, raw)
-    if faults:
-        raise SpecFaults(path, tuple(faults))
-    return AblationSpec(**found)
-
-
-def _table(
-    kind: type[msgspec.Struct], raw: Mapping[str, Any], where: str, faults: list[str]
-) -> dict[str, Any]:
-    """The fields that could be read; the faults of the others are added."""
-    fields = {field.name: field for field in msgspec.structs.fields(kind)}
-    faults += [
-        f"{where}{key}: no such field; {did_you_mean(key, fields)}"
-        for key in raw
-        if key not in fields
-    ]
-    found = {}
-    for name, field in fields.items():
-        if name in raw:
-            value = _value(field.type, raw[name], where + name, faults)
-            if value is not None:
-                found[name] = value
-        elif field.required:
-            faults.append(f"{where}{name}: it is missing")
-    return found
-
-
-def _value(kind: Any, raw: Any, where: str, faults: list[str]) -> Any:
-    """A value of a field, read as deep as records go, so that each fault is told by itself.
-
-    None is a value that could not be read; of several records those remain that could.
-    """
-    plain = get_args(kind)[0] if hasattr(kind, "__metadata__") else kind
-    if isinstance(raw, dict) and isinstance(plain, type) and issubclass(plain, msgspec.Struct):
-        before = len(faults)
-        found = _table(plain, raw, f"{where}.", faults)
-        return plain(**found) if len(faults) == before else None
-    inner = [a for a in get_args(plain) if isinstance(a, type) and issubclass(a, msgspec.Struct)]
-    if inner and isinstance(raw, dict) and get_origin(plain) is dict and raw:
-        read = {key: _value(inner[0], raw[key], f"{where}.{key}", faults) for key in raw}
-        return {key: value for key, value in read.items() if value is not None}
-    if inner and isinstance(raw, list) and get_origin(plain) is tuple and raw:
-        return tuple(_value(inner[0], v, f"{where}[{at}]", faults) for at, v in enumerate(raw))
-    try:
-        return msgspec.convert(raw, kind)
-    except msgspec.ValidationError as error:
-        said = str(error).partition(" - at `$")[0]
-        faults.append(f"{where}: {said[0].lower()}{said[1:]}")
-        return None
+    return read_spec_as(AblationSpec, path, check, "docs/ablation.md")

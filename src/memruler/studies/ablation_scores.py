@@ -1,23 +1,20 @@
 """Reads the cells of an ablation and holds each against the first: may they be compared?"""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 import pyarrow.compute as pc
 
-from memruler.compare.comparable import reasons
-from memruler.compare.fingerprint import Differences, differences, flatten
 from memruler.compare.load import LoadedRun, QueryKey, load
-from memruler.compare.record import Reason
-from memruler.compare.refusal import Incomparable
 from memruler.metrics.names import MetricName
 from memruler.model.run import Manifest
 from memruler.model.summary import Level, Summary
 from memruler.store.folder import RunFolder
 from memruler.store.tables import read_table
-from memruler.studies.ablation_cells import words
-from memruler.studies.ablation_spec import RUN_KEYS, AblationSpec, Outcome
+from memruler.studies.ablation_spec import AblationSpec, Outcome
+from memruler.studies.cell_compare import require_comparable
+from memruler.studies.spec_cells import words
 
 __all__ = ["CellScores", "read_cells"]
 
@@ -26,11 +23,7 @@ _USE = {
     "from_cache": ("ingest_cached", "search_cached"),
 }
 
-_HINTS = {
-    "undeclared": "between two cells only what a factor sets may differ",
-    "nothing-changed": "give the factor settings that differ, or leave it out",
-}
-"""What to do about a reason here, where it is not what two runs of one's own would need."""
+_IDLE = "give the factor settings that differ, or leave it out"
 
 
 class CellScores(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,52 +68,14 @@ def read_cells(
     for on, folder in cells:
         run = first if folder == name else load(out / folder, folder)
         if run is not first:
-            under_test = [f for f in spec.factors if (f in on) != (f in first_on)]
-            refused = reasons(first, run, _differences(spec, under_test, first, run), levels)
-            if refused:
-                raise Incomparable(name, folder, [_advised(reason) for reason in refused])
+            under_test = {
+                key: tuple(dict.fromkeys((*words(factor.off), *words(factor.on))))
+                for key, factor in spec.factors.items()
+                if (key in on) != (key in first_on)
+            }
+            require_comparable(first, run, under_test, levels, _IDLE)
         found.append(_scores(spec, out / folder, run))
     return found
-
-
-def _differences(
-    spec: AblationSpec, under_test: Sequence[str], base: LoadedRun, run: LoadedRun
-) -> Differences:
-    """The differences of two cells; a factor is idle if nothing that it sets differs."""
-    sides = base.manifest.fingerprint, run.manifest.fingerprint
-    known = {key for side in sides for key in flatten(side)}
-    by_factor = {
-        name: [part for part in _parts(spec, name) if any(_within(part, key) for key in known)]
-        for name in under_test
-    }
-    found = differences(*sides, [part for parts in by_factor.values() for part in parts])
-    idle = tuple(
-        name
-        for name, parts in by_factor.items()
-        if not any(_within(part, d.key) for part in parts for d in found.declared)
-    )
-    return msgspec.structs.replace(found, idle=idle)
-
-
-def _parts(spec: AblationSpec, name: str) -> Iterator[str]:
-    """Parts of the fingerprint that a factor sets."""
-    factor = spec.factors[name]
-    for key in dict.fromkeys((*words(factor.off), *words(factor.on))):
-        if key in RUN_KEYS or key.startswith("text."):
-            yield f"ingest.{key}"
-        else:
-            # The whole table of a dotted setting: an empty one is a value, and no part.
-            yield f"system.settings.{key.partition('.')[0]}"
-            if key == "embedder":
-                yield key
-
-
-def _within(part: str, key: str) -> bool:
-    return key == part or key.startswith(f"{part}.")
-
-
-def _advised(reason: Reason) -> Reason:
-    return msgspec.structs.replace(reason, hint=_HINTS.get(reason.code, reason.hint))
 
 
 def _scores(spec: AblationSpec, path: Path, run: LoadedRun) -> CellScores:

@@ -168,4 +168,5 @@ def eligible(
         support_offsets=np.concatenate([np.zeros(1, np.int64), np.cumsum(supports[served])]),
         items=item,
         ranks=None if ranks is None else ranks[admitted],
+        place=np.flatnonzero(served),
     )

@@ -1,4 +1,4 @@
-"""Measures the cells of an ablation, each into a run folder of its own, and keeps finished ones."""
+"""Measures the cells of a study, each into a run folder of its own, and keeps finished ones."""
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ from memruler.replay.plan import Plan, plan_run
 from memruler.replay.run import measure
 from memruler.scoring.score import score
 from memruler.store.folder import RunFolder
-from memruler.studies.ablation_cells import AblationCell
+from memruler.studies.spec_cells import Cell
 
 __all__ = ["run_cell"]
 
@@ -22,7 +22,7 @@ _FINISHED = "report.json"
 
 
 def run_cell(
-    cell: AblationCell,
+    cell: Cell,
     out: Path,
     cutoffs: Collection[int],
     tick: Tick,
@@ -32,7 +32,7 @@ def run_cell(
 
     Args:
         cell: What to run.
-        out: Where the run folders of the ablation lie.
+        out: Where the run folders of the study lie.
         cutoffs: Depths that must be scored; those that are scored already stay.
         tick: Told about progress.
         report: Writes the report of a scored run; with it a run is finished.
@@ -79,7 +79,7 @@ def _scored(folder: RunFolder) -> set[int]:
 
 
 @contextmanager
-def _named(cell: AblationCell, out: Path) -> Iterator[None]:
+def _named(cell: Cell, out: Path) -> Iterator[None]:
     """Say which cell an error is of, and what to do about it here."""
     try:
         yield
@@ -91,7 +91,7 @@ def _named(cell: AblationCell, out: Path) -> Iterator[None]:
         ) from error
 
 
-def _hint(cell: AblationCell, error: MemrulerError) -> str | None:
+def _hint(cell: Cell, error: MemrulerError) -> str | None:
     if isinstance(error, FormatError) or "--stem" in (error.hint or ""):
         return f"remove the folder {cell.folder} to measure it anew, or choose another `out`"
     return error.hint

@@ -1,0 +1,177 @@
+"""`memruler audit`: does relaxed credit stand up to reading; draw, judge and read cases."""
+
+from pathlib import Path
+from time import monotonic
+
+import click
+
+from memruler.cli.parameters import COUNT, FILE, PATH
+from memruler.errors import UsageError, printable
+
+__all__ = ["command"]
+
+_EVERY_SECONDS = 10
+
+
+@click.group(name="audit")
+def command() -> None:
+    """Ask people and judges whether relaxed credit is justified.
+
+    `sample` draws contested credits of a run into a CSV file, people label it in a spreadsheet,
+    `judge` lets a model fill a column, and `read` sums up what they said.
+    """
+
+
+@command.command(name="sample")
+@click.argument("run", type=PATH)
+@click.option(
+    "--target",
+    "targets",
+    multiple=True,
+    metavar="NAME",
+    help="Whose credit is audited. Repeatable. [default: source]",
+)
+@click.option("--against", default="raw", show_default=True, help="The strict target.")
+@click.option(
+    "--level",
+    type=click.Choice(["turn", "session"]),
+    default="turn",
+    show_default=True,
+    help="What an item must come from.",
+)
+@click.option("--lineage", type=FILE, help="Tells where items come from, where the run does not.")
+@click.option("-k", type=COUNT, default=60, show_default=True, help="Depth.")
+@click.option("-n", "number", type=COUNT, default=200, show_default=True, help="Cases a target.")
+@click.option("--seed", type=click.IntRange(0), default=7, show_default=True)
+@click.option("--rater", "raters", multiple=True, metavar="NAME", help="A column. Repeatable.")
+@click.option("--bom", is_flag=True, help="Write a byte order mark, by which Excel knows UTF-8.")
+@click.option("--out", type=FILE, required=True, help="The CSV file; it must not exist.")
+def _sample(
+    *,
+    run: Path,
+    targets: tuple[str, ...],
+    against: str,
+    level: str,
+    lineage: Path | None,
+    k: int,
+    number: int,
+    seed: int,
+    raters: tuple[str, ...],
+    bom: bool,
+    out: Path,
+) -> None:
+    """Draw credits that a relaxed target gives and the strict one does not."""
+    # Late: --help must not wait for numpy and pyarrow.
+    from memruler.report.terminal_audit import print_sampled  # noqa: PLC0415
+    from memruler.store.safe import write_atomic  # noqa: PLC0415
+    from memruler.studies.audit_csv import check_rater  # noqa: PLC0415
+    from memruler.studies.audit_notes import notes_path, write_notes  # noqa: PLC0415
+    from memruler.studies.audit_sample import sample  # noqa: PLC0415
+
+    for path in (out, notes_path(out)):
+        if path.exists() or path.is_symlink():
+            raise UsageError(
+                "the file is there already, and may hold labels",
+                where=path,
+                hint="choose another --out",
+            )
+    for name in raters:
+        check_rater(name)
+    table, notes = sample(
+        run,
+        targets or ("source",),
+        against=against,
+        level="session" if level == "session" else "turn",
+        lineage=lineage,
+        k=k,
+        number=number,
+        seed=seed,
+        raters=raters or ("rater-1",),
+        bom=bom,
+    )
+    write_notes(out, notes)
+    write_atomic(out, table.encode())
+    print_sampled(notes)
+
+
+@command.command(name="judge")
+@click.argument("cases", type=FILE)
+@click.option("--endpoint", required=True, metavar="URL", help="OpenAI-compatible, up to /v1.")
+@click.option("--model", required=True, help="Its name on the server.")
+@click.option("--name", required=True, help="Of the column that is filled.")
+@click.option("--temperature", type=click.FloatRange(0, 2), default=0.0, show_default=True)
+@click.option("--no-temperature", is_flag=True, help="Send none, for models that take none.")
+@click.option(
+    "--key-variable",
+    default="OPENAI_API_KEY",
+    show_default=True,
+    metavar="NAME",
+    help="The environment variable that holds the key; without it none is sent.",
+)
+@click.option("--parallel", type=click.IntRange(1, 64), default=4, show_default=True)
+def _judge(
+    *,
+    cases: Path,
+    endpoint: str,
+    model: str,
+    name: str,
+    temperature: float,
+    no_temperature: bool,
+    key_variable: str,
+    parallel: int,
+) -> None:
+    """Let a model fill a column; filled cells stay, so that it can be repeated."""
+    from memruler.judges.chat import Chat, ChatJudge  # noqa: PLC0415 - as in `_sample`
+    from memruler.judges.rubric import load_rubric  # noqa: PLC0415
+    from memruler.studies.audit_judge import judge_cases, served_before  # noqa: PLC0415
+
+    rubric = load_rubric("support")
+    chat = Chat(
+        endpoint,
+        model,
+        temperature=None if no_temperature else temperature,
+        key_variable=key_variable,
+        served=served_before(cases, name),
+    )
+    said = started = monotonic()
+
+    def tick(done: int, of: int) -> None:
+        nonlocal said
+        if monotonic() - said >= _EVERY_SECONDS:
+            said = monotonic()
+            click.echo(f"{done} of {of} cases in {said - started:.0f} s", err=True)
+
+    found = judge_cases(cases, ChatJudge(chat, rubric), rubric, name, at_a_time=parallel, tick=tick)
+    missing = sum(found.unlabelled.values())
+    click.echo(
+        f"{printable(found.identity.served or model)}: {found.labelled} labelled, "
+        f"{found.there} were there, {missing} without a label"
+    )
+    for reason, times in sorted(found.unlabelled.items()):
+        click.echo(f"  {times} times: {printable(reason)}")
+
+
+@command.command(name="read")
+@click.argument("cases", type=FILE)
+@click.option("--rater", "raters", multiple=True, metavar="NAME", help="Only theirs. Repeatable.")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+def _read(*, cases: Path, raters: tuple[str, ...], as_json: bool) -> None:
+    """Sum up the labels: majority, agreement, and how often credit is justified.
+
+    Exit code 2: a cell holds no label, or the file is unsound. 4: no case has a label.
+    """
+    from memruler.report.document import encode  # noqa: PLC0415 - as in `_sample`
+    from memruler.report.terminal_audit import print_audit  # noqa: PLC0415
+    from memruler.studies.audit_labels import BadLabelsError  # noqa: PLC0415
+    from memruler.studies.audit_read import read_audit  # noqa: PLC0415
+
+    try:
+        found = read_audit(cases, raters)
+    except BadLabelsError as error:
+        for line in error.lines():
+            click.echo(printable(line), err=True)
+        raise
+    if as_json:
+        click.echo(encode(found), nl=False)
+    else:
+        print_audit(found)

@@ -1,0 +1,146 @@
+"""Rankings and targets of other tools as the record that everything here is scored from."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from memruler.errors import UsageError
+from memruler.exchange.checks import empty_names, mapping_notices, unknown_items
+from memruler.exchange.formats import read_mapping, read_rankings, targets_in
+from memruler.exchange.gold import SOURCE, known_targets, supports_of
+from memruler.exchange.names import labels, numbered
+from memruler.exchange.rankings import matrix, some_names
+from memruler.model.credit import CreditLevel
+from memruler.scoring.traced import Notice, Traced
+
+__all__ = ["NO_RANKING", "NO_TARGETS", "read_traced", "stem"]
+
+NO_RANKING = "no_ranking"
+"""Why a query is not scored: the targets name it and the trace does not."""
+
+NO_TARGETS = "no_targets"
+"""Why a query is not scored: the trace has it and the targets do not."""
+
+_PARTS = (SOURCE, "raw", "canonical")
+_PACKED = (".gz", ".jsonl", ".ndjson", ".json", ".parquet", ".trec", ".run", ".txt")
+_ENDINGS = frozenset([*_PACKED, ".ranked", ".trace", ".hits"])
+
+
+def read_traced(
+    trace: Path,
+    targets: Path | None = None,
+    names: Sequence[str] = (),
+    level: CreditLevel = "turn",
+    *,
+    items: Path | None = None,
+) -> Traced:
+    """Read rankings and what earns credit.
+
+    Args:
+        trace: JSON Lines (packed or not), Parquet, or a TREC run.
+        targets: JSON Lines, Parquet, or TREC qrels; None where the lines of the trace have them.
+        names: Targets wanted, in this order; none for all that the first lines name.
+        level: What the file's anchors are.
+        items: JSON Lines with the `id` of every stored item, to find names that are not.
+
+    Raises:
+        UsageError: A file is missing, or a target is not in it.
+        FaultyFile: Rankings or targets are wrong; every kind of fault of the file is told.
+        CorpusError: A file is damaged, or of no format that is known.
+        InstrumentError: A file cannot be read.
+    """
+    where = trace if targets is None else targets
+    wanted = list(dict.fromkeys(names or targets_in(where)))
+    with ThreadPoolExecutor(1) as beside:  # both files are unpacked and parsed at once
+        reading = beside.submit(read_mapping, where, list(dict.fromkeys([*wanted, *_PARTS])))
+        rankings = read_rankings(trace)
+        mapping = reading.result()
+    known = known_targets(mapping)
+    for name in wanted:
+        if name not in known:
+            raise UsageError(
+                f"the target '{name}' is not in the file",
+                where=where,
+                hint=f"it has {', '.join(known) or 'none'}",
+            )
+    numbering = numbered([rankings.items, *mapping.coded()])
+    empty_names(where if len(mapping.query) else trace, numbering)
+    hits = matrix(trace, rankings, numbering.of(rankings.items), numbering.names)
+    query, at, reason = _joined(rankings.query, mapping.query)
+    absent = len(query) - len(hits)
+    if absent:
+        hits = np.concatenate([hits, np.full((absent, hits.shape[1]), -1, np.int32)])
+    category, categories = labels(rankings.category)
+    cluster, _ = labels(rankings.cluster)
+    return Traced(
+        name=stem(trace),
+        origin="file",
+        query=query,
+        category=np.append(category, np.full(absent, -1)),
+        categories=categories,
+        cluster=_alone(np.append(cluster, np.full(absent, -1))),
+        hits=hits,
+        reason=reason,
+        reasons=(NO_RANKING, NO_TARGETS),
+        supports={
+            name: supports_of(mapping, name, numbering, at, len(query))
+            for name in (wanted or known)
+        },
+        level=level,
+        anchored=mapping.group_query is not None,
+        items=numbering.names,
+        notices=(
+            *rankings.notices,
+            *_unscored(query, reason),
+            *mapping_notices(mapping, numbering),
+            *(unknown_items(items, numbering) if items is not None else ()),
+        ),
+    )
+
+
+def stem(path: Path) -> str:
+    """The name of a file without the endings that only say how it is written."""
+    name = path.name
+    while (shorter := Path(name)).suffix.lower() in _ENDINGS and shorter.stem:
+        name = shorter.stem
+    return name
+
+
+def _joined(ranked: Any, mapped: Any) -> tuple[Any, NDArray[np.int64], NDArray[np.int64]]:
+    """All queries, which of them each mapped one is, and why some are not scored."""
+    found = pc.index_in(mapped, value_set=ranked)
+    lost = found.is_null().to_numpy(zero_copy_only=False)
+    at = found.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+    at[lost] = len(ranked) + np.arange(lost.sum())
+    query = pa.concat_arrays([ranked, mapped.filter(pa.array(lost))]) if lost.any() else ranked
+    reason = np.full(len(query), 1, np.int64)
+    reason[at] = -1
+    reason[len(ranked) :] = 0
+    return query, at, reason
+
+
+def _alone(cluster: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Clusters in which a query without one stands alone."""
+    left = cluster < 0
+    cluster[left] = cluster.max(initial=-1) + 1 + np.arange(left.sum())
+    return cluster
+
+
+def _unscored(query: Any, reason: NDArray[np.int64]) -> list[Notice]:
+    told = (
+        ("absent-query", "queries with targets and no ranking; they are not scored"),
+        ("no-targets", "queries with a ranking and no targets; they are not scored"),
+    )
+    notices = []
+    for place, (kind, what) in enumerate(told):
+        rows = np.flatnonzero(reason == place)
+        if len(rows):
+            names = tuple(some_names(query, rows))
+            notices.append(Notice(kind=kind, what=what, count=len(rows), names=names))
+    return notices

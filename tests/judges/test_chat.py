@@ -1,0 +1,197 @@
+import logging
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from memruler.errors import InstrumentError, UsageError
+from memruler.judges.base import Judge
+from memruler.judges.chat import Chat, ChatJudge, RefusedRequestError
+from memruler.judges.rubric import Message, load_rubric
+
+pytest.importorskip("openai", reason="needs memruler[llm]")
+
+SECRET = "sk-very-secret-0123456789"  # noqa: S105 - invented
+RUBRIC = load_rubric("support")
+CASE = {"question": "Who?", "answer": "Ann", "evidence": "Ann: me", "item": "It was Ann."}
+ASK = [Message("user", "hello")]
+
+
+def judge(server, **options):
+    return ChatJudge(Chat(server.url, "m", **options), RUBRIC)
+
+
+def test_a_label_over_the_protocol(server):
+    found = judge(server).label(CASE)
+    assert (found.label, found.reason, found.reply) == ("supports", None, "supports")
+    (body,) = server.seen
+    assert (body["model"], body["temperature"]) == ("m", 0.0)
+    assert [said["role"] for said in body["messages"]] == ["system", "user"]
+    assert body["messages"][0]["content"] == RUBRIC.instructions
+    assert "max_tokens" not in body
+
+
+def test_no_temperature_is_sent_where_none_is_wanted(server):
+    judge(server, temperature=None).label(CASE)
+    assert "temperature" not in server.seen[0]
+
+
+def test_the_identity_is_what_the_server_says(server):
+    server.model = "m-2026-01-01"
+    found = judge(server)
+    assert isinstance(found, Judge)
+    assert found.identity().served is None
+    found.label(CASE)
+    identity = found.identity()
+    assert (identity.kind, identity.model, identity.served) == ("openai-chat", "m", "m-2026-01-01")
+    assert identity.host == server.host
+    assert (identity.rubric, identity.rubric_sha256) == ("support", RUBRIC.sha256)
+    assert identity.prompt_sha256 == RUBRIC.prompt_sha256()
+
+
+@pytest.mark.parametrize(
+    ("served", "shown"),
+    [
+        ("/srv/models/m.gguf", "m.gguf"),
+        ("C:\\models\\m", "m"),
+        ("org/model", "org/model"),
+        ("llama3:8b", "llama3:8b"),
+    ],
+)
+def test_a_path_of_the_server_is_not_shown(server, served, shown):
+    server.model = served
+    found = judge(server)
+    found.label(CASE)
+    assert found.identity().served == shown
+
+
+def test_another_model_stops_the_work(server):
+    found = judge(server)
+    found.label(CASE)
+    server.model = "another"
+    with pytest.raises(InstrumentError, match="model another instead of m"):
+        found.label(CASE)
+    with pytest.raises(InstrumentError, match="model another instead of before"):
+        judge(server, served="before").label(CASE)
+
+
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_a_case_that_is_refused_has_no_label(server, status):
+    server.say = lambda _: (status, {"error": {"message": "too long"}})
+    found = judge(server).label(CASE)
+    assert found.label is None
+    assert found.reply is None
+    assert "too long" in found.reason
+    with pytest.raises(RefusedRequestError):
+        Chat(server.url, "m").ask(ASK)
+
+
+FAULTS = {
+    "no key": (401, {"error": {"message": "who are you"}}),
+    "no model": (404, {"error": {"message": "no such model"}}),
+    "not JSON": (200, b"<html>"),
+    "not UTF-8": (200, b"\xff\xfe"),
+    "no choices": (200, {"model": "m", "choices": []}),
+    "null choices": (200, {"model": "m", "choices": None}),
+    "nothing": (200, {}),
+    "a list": (200, []),
+    "text": (200, "supports"),
+    "a number": (200, {"model": "m", "choices": [{"message": {"content": 1}}]}),
+    "no message": (200, {"model": "m", "choices": [{}]}),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_is_no_completion_stops_the_work(server, fault):
+    server.say = lambda _: FAULTS[fault]
+    with pytest.raises(InstrumentError, match="the judge's server") as caught:
+        judge(server).label(CASE)
+    assert not isinstance(caught.value, RefusedRequestError)
+    assert server.host in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "finish", "reason"),
+    [
+        (None, "content_filter", "the reply is empty (content_filter)"),
+        ("", "length", "the reply is empty (length)"),
+        ("", "stop", "the reply is empty"),
+        ("I cannot say", "stop", "the reply does not begin with a label"),
+    ],
+)
+def test_a_reply_without_a_label_says_why(server, content, finish, reason):
+    server.say = lambda _: content
+    server.finish = finish
+    found = judge(server).label(CASE)
+    assert (found.label, found.reason) == (None, reason)
+
+
+@pytest.mark.usefixtures("no_waiting")
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_the_sdk_tries_again(server, status):
+    server.say = lambda _: (status, {}) if len(server.seen) < 3 else "partial"
+    assert judge(server).label(CASE).label == "partial"
+    assert len(server.seen) == 3
+
+
+@pytest.mark.usefixtures("no_waiting")
+def test_and_gives_up(server):
+    server.say = lambda _: (503, {"error": {"message": "busy"}})
+    with pytest.raises(InstrumentError, match="busy"):
+        judge(server).label(CASE)
+    assert len(server.seen) == 5
+
+
+def test_the_key_is_sent_and_never_shown(server, monkeypatch, caplog):
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    with caplog.at_level(logging.INFO):
+        found = judge(server)
+        found.label(CASE)
+        server.say = lambda _: (401, {"error": {"message": f"wrong key {SECRET}"}})
+        with pytest.raises(InstrumentError) as caught:
+            found.label(CASE)
+        server.say = lambda _: (400, {"error": {"message": f"wrong key {SECRET}"}})
+        refused = found.label(CASE)
+    assert server.keys[0] == f"Bearer {SECRET}"
+    assert "wrong key ***" in str(caught.value)
+    shown = [str(caught.value), str(found.identity()), caplog.text, refused.reason]
+    assert not any(SECRET in text for text in shown)
+    assert caught.value.__cause__ is None
+
+
+def test_the_key_may_stand_in_a_variable_of_its_own(server, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "another")
+    monkeypatch.setenv("JUDGE_KEY", SECRET)
+    judge(server, key_variable="JUDGE_KEY").label(CASE)
+    judge(server, key_variable="NO_SUCH_VARIABLE").label(CASE)
+    assert server.keys == [f"Bearer {SECRET}", "Bearer none"]
+
+
+def test_a_password_in_the_url_is_never_shown(server):
+    url = server.url.replace("http://", "http://ann:pass-word@") + "?token=pass-word"
+    found = ChatJudge(Chat(url, "m"), RUBRIC)
+    assert "pass-word" not in str(found.identity())
+
+
+@pytest.mark.parametrize("url", ["", "localhost:1", "ftp://host/v1", "http://", "http://[bad"])
+def test_a_url_that_is_none(url):
+    with pytest.raises(UsageError, match="no URL"):
+        Chat(url, "m")
+
+
+def test_no_model():
+    with pytest.raises(UsageError, match="no model"):
+        Chat("http://127.0.0.1:1/v1", "")
+
+
+@pytest.mark.usefixtures("no_waiting")
+def test_a_dead_server_says_where():
+    with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as gone:
+        port = gone.server_port
+    with pytest.raises(InstrumentError, match=f"127.0.0.1:{port}"):
+        Chat(f"http://127.0.0.1:{port}/v1", "m").ask(ASK)
+
+
+@pytest.mark.parametrize("text", ["\0", "\x1b[2J", "=1+1", "x" * 1_000_000])
+def test_hostile_texts_arrive_whole(server, text):
+    judge(server).label({**CASE, "item": text})
+    assert f"\n{text}\n" in server.seen[0]["messages"][1]["content"]

@@ -1,0 +1,75 @@
+import threading
+
+import pytest
+
+from memruler.errors import InstrumentError
+from memruler.judges.base import Judge, Judged
+from memruler.judges.many import label_many
+
+
+class Scripted:
+    """Says what `say` says of the item."""
+
+    def __init__(self, say):
+        self.say = say
+        self.asked = []
+        self.busy = self.most = 0
+        self.lock = threading.Lock()
+
+    def identity(self):
+        raise NotImplementedError
+
+    def label(self, case):
+        with self.lock:
+            self.asked.append(case["item"])
+            self.busy += 1
+            self.most = max(self.most, self.busy)
+        try:
+            return Judged(label=self.say(case["item"]))
+        finally:
+            with self.lock:
+                self.busy -= 1
+
+
+def cases(*items):
+    return [{"item": item} for item in items]
+
+
+def test_every_case_is_answered_once():
+    judge = Scripted(str.upper)
+    assert isinstance(judge, Judge)
+    found = {}
+    for places, judged in label_many(judge, cases(*"abcdefgh")):
+        found.update(dict.fromkeys(places, judged.label))
+    assert found == dict(enumerate("ABCDEFGH"))
+
+
+def test_the_same_texts_are_asked_once():
+    judge = Scripted(str)
+    found = dict(label_many(judge, cases("a", "b", "a", "a")))
+    assert sorted(found) == [(0, 2, 3), (1,)]
+    assert sorted(judge.asked) == ["a", "b"]
+
+
+@pytest.mark.parametrize("at_a_time", [1, 3])
+def test_no_more_than_allowed_are_under_way(at_a_time):
+    together = threading.Barrier(at_a_time)
+    judge = Scripted(lambda item: together.wait(10) is not None and item)
+    list(label_many(judge, cases(*map(str, range(3 * at_a_time))), at_a_time=at_a_time))
+    assert judge.most == at_a_time
+
+
+def test_after_an_error_nothing_more_is_asked():
+    def say(item):
+        if item == "2":
+            raise InstrumentError("gone")
+        return item
+
+    judge = Scripted(say)
+    with pytest.raises(InstrumentError, match="gone"):
+        list(label_many(judge, cases(*map(str, range(100))), at_a_time=1))
+    assert len(judge.asked) < 100
+
+
+def test_no_case_asks_nothing():
+    assert list(label_many(Scripted(str), [])) == []

@@ -1,0 +1,150 @@
+import io
+import json
+
+import jsonschema
+import pytest
+from rich.console import Console
+
+from memruler.compare.sensitivity import sensitivity
+from memruler.compare.target_card import target_card
+from memruler.compare.target_scores import target_scores
+from memruler.report import targets_view as view
+from memruler.report.document import encode
+from memruler.report.markdown_targets import card_lines, markdown_targets
+from memruler.report.schemas import schema
+from memruler.report.terminal_target_scores import render_target_scores
+from memruler.report.terminal_targets import render_card, render_targets
+
+HOSTILE = "sys\x1b[31m|`<b>[x](y)"
+GOLD = {"raw": [[1]], "source": [[1, 2]], "canonical": [[2]]}
+BARE = {"raw": [[1]], "source": [[1]], "canonical": [[]]}
+
+
+def page(render, found):
+    out = io.StringIO()
+    render(found, Console(file=out, width=80, highlight=False, markup=False, emoji=False))
+    text = out.getvalue()
+    assert "\x1b" not in text
+    assert max(map(len, text.splitlines())) <= 80
+    return text
+
+
+def flat(text):
+    """The page without its line ends, to look for sentences that wrap."""
+    return " ".join(text.split())
+
+
+@pytest.fixture
+def systems(make_scored):
+    def queries(*rankings):
+        return [
+            {"ranking": ranking, "gold": gold, "category": category}
+            for ranking, gold, category in zip(
+                rankings, (GOLD, GOLD, BARE), ("hop\x07", "one", "one"), strict=True
+            )
+        ]
+
+    return [
+        make_scored(HOSTILE, queries([1, 9, 8, 2], [1, 9, 2, 7], [1, 9])),
+        make_scored("facts", queries([2, 9, 1], [2, 9, 8, 1], [9, 1])),
+    ]
+
+
+def test_the_headline_comes_first_and_names_target_and_rule(systems):
+    text = page(render_targets, sensitivity(systems))
+    first, second = text.splitlines()[:2]
+    assert first == "TARGETS: who wins on ndcg@4 depends on the target"
+    assert second.startswith("credit rule anchor, level turn, 2 systems; winners over the 2 of 3")
+    assert "changed: raw sys\\x1b[31m|`<b>[x](y), source" in flat(text)
+    for words in ("target card of", "by query type", "by depth", "r2", "mean over categories"):
+        assert words in text
+
+
+def test_a_page_of_one_system_names_no_winner(systems):
+    text = page(render_targets, sensitivity(systems[:1]))
+    assert text.startswith("TARGETS: from raw to canonical, nDCG changes on 100.0 % of 2 queries")
+    assert "wins" not in text
+    assert "*" not in text
+
+
+def test_both_populations_stand_on_the_page_of_scores(systems):
+    text = page(render_target_scores, target_scores(systems[0]))
+    assert "each target over the queries that it serves" in text
+    assert "over the 2 queries that every target serves" in text
+    assert "serves 2/3 queries and 2/3 anchors with 2 eligible items" in flat(text)
+    assert "not scored: 1 no_eligible_item" in flat(text)
+
+
+def test_equal_populations_are_said_once(make_scored):
+    text = page(
+        render_target_scores, target_scores(make_scored("s", [{"ranking": [1], "gold": GOLD}]))
+    )
+    assert "every target serves the same 1 queries" in text
+    assert "over the 1 queries that every target serves" not in text
+
+
+def test_nothing_to_serve_is_a_dash_and_no_number(make_scored):
+    text = page(
+        render_target_scores, target_scores(make_scored("s", [{"ranking": [1], "gold": BARE}]))
+    )
+    (row,) = [line for line in text.splitlines() if line.split()[:2] == ["canonical", "-"]]
+    assert set(row.split()[1:]) == {"-"}
+
+
+def test_the_card_stands_alone_too(systems):
+    card = target_card(systems[0])
+    text = flat(page(render_card, card))
+    assert "per anchor (the published rule)" in text
+    assert "no credit here was judged" in text
+    assert "queries with one: raw 0, source 0, canonical 0" in text
+
+
+def test_markdown_is_whole_and_harmless(systems):
+    found = sensitivity(systems)
+    text = markdown_targets(found)
+    assert "\x1b" not in text
+    assert "\x07" not in text
+    assert "<b>" not in text.replace("`` sys\\x1b[31m", "")
+    for one in found.recommendations:
+        assert f"`{view.metric_name(one.metric, one.k)}`" in text
+    for card in found.cards:
+        for statement in card.statements:
+            assert statement.point in text
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert rows
+    assert all(line.endswith("|") for line in rows)
+
+
+def test_a_card_is_a_part_of_any_page(systems):
+    lines = list(card_lines(target_card(systems[1]), level=3))
+    assert lines[0] == "### Target card of `facts`"
+    assert any(line.startswith("| credit |") for line in lines)
+
+
+@pytest.mark.parametrize("name", ["target-scores.schema.json", "sensitivity.schema.json"])
+def test_what_is_printed_fits_its_schema(systems, name):
+    found = sensitivity(systems) if name.startswith("sens") else target_scores(systems[0])
+    data = encode(found)
+    assert data.isascii()
+    jsonschema.validate(
+        json.loads(data), json.loads(schema(name)), cls=jsonschema.Draft202012Validator
+    )
+
+
+def test_many_systems_that_tie_do_not_fill_the_page(make_scored):
+    query = {"ranking": [1, 2], "gold": GOLD}
+    found = sensitivity([make_scored(f"s{at}", [query]) for at in range(30)])
+    assert view.tied(found.systems) == "s0 = s1 = s2 = 27 more"
+    text = page(render_targets, found)
+    assert "... and 6 more (--json)" in text
+
+
+def test_an_unasked_target_is_named(make_scored):
+    two = {"raw": [[1]], "source": [[1]]}
+    scored = make_scored(
+        "s", [{"ranking": [1], "gold": two}], unserved={"canonical": "it does not tell"}
+    )
+    assert "it does not tell" in flat(page(render_targets, sensitivity([scored])))
+    assert "not canonical it does not tell" in flat(
+        page(render_target_scores, target_scores(scored))
+    )
