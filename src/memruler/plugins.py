@@ -8,10 +8,12 @@ import warnings
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from importlib import import_module
-from importlib.metadata import EntryPoint, distributions
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memruler.errors import UsageError, printable
+
+if TYPE_CHECKING:  # slow to import, and only needed where plug-ins are looked up
+    from importlib.metadata import EntryPoint
 
 __all__ = ["PluginTable", "PluginWarning", "class_name", "described", "did_you_mean"]
 
@@ -99,7 +101,9 @@ class PluginTable:
                 hint="repair or uninstall the package that declares it",
             ) from error
 
-    def _declared(self) -> dict[str, EntryPoint]:
+    def _declared(self) -> "dict[str, EntryPoint]":
+        from importlib.metadata import EntryPoint, distributions  # noqa: PLC0415 - see above
+
         found: dict[str, EntryPoint] = {}
         for distribution in distributions():
             try:

@@ -3,6 +3,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from memruler.cli.retrieval import command as retrieval
 from memruler.cli.targets import command
 from memruler.compare.sensitivity_record import Sensitivity
 
@@ -78,3 +79,36 @@ def test_what_cannot_be_said_is_refused(files, more, kind, says):
 def test_nothing_to_read():
     done = _run()
     assert type(done.exception).__name__ == "UsageError"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """The same questions over two transformed stores, one fact a turn and five."""
+    out = tmp_path_factory.mktemp("runs")
+    for facts in (1, 5):
+        arguments = ["synthetic", "--system", "builtin:derived", "--set", f"facts={facts}"]
+        arguments += ["--instances", "1", "--out", str(out), "--stem", f"f{facts}"]
+        done = CliRunner().invoke(retrieval, arguments)
+        assert done.exit_code == 0, done.exception
+    return out
+
+
+def test_runs_are_scored_again_and_their_forms_are_known(runs):
+    before = {path: path.read_bytes() for path in runs.rglob("*") if path.is_file()}
+    done = _run(str(runs / "f1"), str(runs / "f5"), "-k", "5,20", "--json")
+    assert done.exit_code == 0, done.exception
+    found = json.loads(done.stdout)
+    assert found["systems"] == ["f1", "f5"]
+    assert found["queries"] <= found["common"] < found["asked"]
+    one, five = ({t["target"]: t["forms"] for t in card["targets"]} for card in found["cards"])
+    assert set(one["raw"]) == {"turn"}
+    assert "turn" not in one["canonical"]
+    assert one["raw"] == five["raw"]
+    assert one["canonical"]["fact"] < five["canonical"]["fact"]
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_a_run_and_a_file_are_not_about_the_same(runs, files):
+    done = _run(str(runs / "f1"), *files)
+    assert type(done.exception).__name__ == "Refusal"
+    assert "not over the same" in str(done.exception)

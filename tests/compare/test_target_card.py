@@ -149,3 +149,12 @@ def test_rule_id_knows_no_sets(make_scored):
     supports["raw"] = _gold([[1, 2]], sets=True)
     (rule,) = target_card(scored).rules
     assert "under raw some items support only together" in rule.reason
+
+
+def test_anchors_that_a_silent_store_keeps_are_told(make_scored):
+    scored = make_scored("store", [SHARED_ITEM], level="session")
+    scored.traced.supports["raw"] = _gold([[1], []])
+    says = {one.point: one.says for one in target_card(scored).statements}
+    assert says["anchor"] == "a gold session (level session)"
+    told = says["anchors without an eligible item"]
+    assert "does not tell what it holds, and never found: raw 1, canonical 0" in told

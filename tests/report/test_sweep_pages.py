@@ -48,13 +48,13 @@ def traced(name, first, text):
     )
 
 
-def found(firsts=(0, 1), text="plain", *, degraded=()):
+def found(firsts=(0, 1), text="plain", *, setting="facts", degraded=()):
     spec = SweepSpec(
         out="runs",
         corpus=CorpusPart(name="synthetic"),
         system=text,
         limit=2,
-        sweep={"facts": list(range(len(firsts)))},
+        sweep={setting: list(range(len(firsts)))},
         targets=TARGETS,
         cutoffs=(1, 2),
     )
@@ -123,6 +123,14 @@ def test_a_page_of_many_cells_is_cut_and_the_page_is_not():
     one = found((0, 1) * 16)
     assert "... and 8 more in sweep.md" in shown(one)
     assert "`facts=31`" in markdown_sweep(one)
+
+
+def test_cells_with_long_names_are_numbered():
+    one = found((0, 1, 0), setting="a-setting-with-a-name")
+    text = shown(one)
+    assert "depends on the target: raw c1 = c3, canonical c2" in text
+    assert "c2    a-setting-with-a-name=1" in text
+    assert "raw a-setting-with-a-name=0 = a-setting-with-a-name=2" in markdown_sweep(one)
 
 
 def test_hostile_text_is_shown_as_it_is(hostile):

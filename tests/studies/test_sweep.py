@@ -1,3 +1,4 @@
+import re
 import shutil
 
 import msgspec
@@ -185,6 +186,8 @@ def test_queries_that_no_target_serves_everywhere_are_refused(copied):
     with pytest.raises(Refusal, match="is served by every target") as caught:
         run(copied, changed(("out =", 'targets = ["raw", "kind:fact"]\nout =')))
     assert caught.value.exit_code == 4
+    assert re.search(r"facts=0: raw serves [1-9]\d*, kind:fact serves 0;", caught.value.reasons[1])
+    assert "--target" not in caught.value.hint
 
 
 def change(folder, name, edit):

@@ -7,7 +7,7 @@ of the shift that goes with size; the bin at 0 is what cannot come from size at 
 """
 
 from collections.abc import Iterator, Sequence
-from math import fsum, sqrt
+from math import sqrt
 
 import msgspec
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from memruler.compare.shift_pairs import both_served
 from memruler.compare.target_record import TOLERANCE
+from memruler.compare.target_sums import exact_mean, exact_sum
 from memruler.scoring.traced import Scored
 
 __all__ = ["Cardinality", "Line", "SizeBin", "cardinality", "line"]
@@ -101,7 +102,7 @@ def line(x: NDArray[np.int64], y: NDArray[np.float64]) -> Line:
     if np.ptp(y) <= TOLERANCE:
         return _none("the shift is the same for every query")
     dx, dy = x - x.mean(), y - y.mean()
-    xx, yy, xy = fsum(dx * dx), fsum(dy * dy), fsum(dx * dy)
+    xx, yy, xy = (exact_sum(one) for one in (dx * dx, dy * dy, dx * dy))
     slope, r2 = xy / xx, min(xy * xy / (xx * yy), 1.0)
     fits = 1 - r2 <= TOLERANCE
     r = xy / sqrt(xx * yy)
@@ -142,6 +143,6 @@ def _bins(x: NDArray[np.int64], y: NDArray[np.float64]) -> Iterator[SizeBin]:
                 low=low,
                 high=high,
                 queries=queries,
-                mean=fsum(y[inside].tolist()) / queries,
+                mean=exact_mean(y[inside]),
                 changed=int((np.abs(y[inside]) > TOLERANCE).sum()),
             )

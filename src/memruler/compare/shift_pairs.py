@@ -1,7 +1,6 @@
 """How far the values of the same queries shift from one target to another."""
 
 from collections.abc import Iterator, Sequence
-from math import fsum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from memruler.compare.target_record import (
     Shifts,
     Spread,
 )
+from memruler.compare.target_sums import exact_mean, percentiles
 from memruler.scoring.slices import slice_name
 from memruler.scoring.traced import Scored
 
@@ -32,23 +32,31 @@ def both_served(scored: Scored, a: str, b: str) -> NDArray[np.bool_]:
     return scored.served(a) & scored.served(b)
 
 
-def pair_shift(systems: Sequence[Scored], a: str, b: str) -> PairShift:
+def pair_shift(
+    systems: Sequence[Scored], a: str, b: str, *, cutoffs: Sequence[int] | None = None
+) -> PairShift:
     """The shifts between two targets, over every query of every system that both serve.
 
     Args:
         systems: One or more, scored at the same cut-offs; each query of each counts once.
         a: A target that all have.
         b: Another.
+        cutoffs: Only these, and no categories; everything without.
     """
     rows = [both_served(scored, a, b) for scored in systems]
     return PairShift(
         a=a,
         b=b,
-        whole=_shifts(systems, a, b, rows),
+        whole=_shifts(systems, (a, b), rows, cutoffs or systems[0].cutoffs),
         categories=tuple(
-            CategoryShifts(name=slice_name(name), shifts=_shifts(systems, a, b, part))
+            CategoryShifts(
+                name=slice_name(name),
+                shifts=_shifts(systems, (a, b), part, systems[0].cutoffs),
+            )
             for name, part in _by_category(systems, rows)
-        ),
+        )
+        if cutoffs is None
+        else (),
     )
 
 
@@ -62,14 +70,14 @@ def shift_of(metric: str, shifts: _Floats) -> Shift:
     # What is rounding only is no shift: neither counted, nor left in a mean or a percentile.
     shifts = np.where(np.abs(shifts) > TOLERANCE, shifts, 0.0)
     up, down = int((shifts > 0).sum()), int((shifts < 0).sum())
-    low, p5, p25, median, p75, p95, high = np.percentile(shifts, _PERCENTILES).tolist()
+    low, p5, p25, median, p75, p95, high = percentiles(shifts, _PERCENTILES)
     return Shift(
         metric=metric,
         changed=up + down,
         share=(up + down) / len(shifts),
         up=up,
         down=down,
-        mean=fsum(shifts.tolist()) / len(shifts),
+        mean=exact_mean(shifts),
         spread=Spread(
             min=low,
             p5=p5,
@@ -78,33 +86,41 @@ def shift_of(metric: str, shifts: _Floats) -> Shift:
             p75=p75,
             p95=p95,
             max=high,
-            mean_absolute=fsum(np.abs(shifts).tolist()) / len(shifts),
+            mean_absolute=exact_mean(np.abs(shifts)),
         ),
     )
 
 
-def _shifts(systems: Sequence[Scored], a: str, b: str, rows: _Rows) -> Shifts:
+def _shifts(
+    systems: Sequence[Scored], pair: tuple[str, str], rows: _Rows, cutoffs: Sequence[int]
+) -> Shifts:
     queries = sum(int(one.sum()) for one in rows)
     if not queries:
-        return Shifts(queries=0, depths=(), reason=f"no query is served by both {a} and {b}")
+        reason = f"no query is served by both {pair[0]} and {pair[1]}"
+        return Shifts(queries=0, depths=(), reason=reason)
+    # Top-1 is the same at every depth.
+    top1 = shift_of("top1", _differences(systems, pair, rows, ("top1", cutoffs[0])))
     return Shifts(
         queries=queries,
         depths=tuple(
             DepthShifts(
                 k=k,
                 shifts=tuple(
-                    shift_of(metric, _differences(systems, a, b, rows, (metric, k)))
+                    top1
+                    if metric == "top1"
+                    else shift_of(metric, _differences(systems, pair, rows, (metric, k)))
                     for metric in SHIFTED
                 ),
             )
-            for k in systems[0].cutoffs
+            for k in cutoffs
         ),
     )
 
 
 def _differences(
-    systems: Sequence[Scored], a: str, b: str, rows: _Rows, key: tuple[str, int]
+    systems: Sequence[Scored], pair: tuple[str, str], rows: _Rows, key: tuple[str, int]
 ) -> _Floats:
+    a, b = pair
     return np.concatenate(
         [
             one.by_target[b].values[key][mine] - one.by_target[a].values[key][mine]

@@ -1,7 +1,6 @@
 """The same queries of several systems side by side: what winners are taken over."""
 
 from collections.abc import Sequence
-from math import fsum
 from typing import Any
 
 import msgspec
@@ -10,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from memruler.compare.target_sums import exact_mean, exact_sum
 from memruler.errors import Refusal
 from memruler.scoring.traced import Scored
 
@@ -69,11 +69,11 @@ class Panel(msgspec.Struct, frozen=True, eq=False, kw_only=True):
             found, anchors = credit.found[k][self.rows[at]], credit.anchors[self.rows[at]]
             if where is not None:
                 found, anchors = found[where], anchors[where]
-            return fsum(found.tolist()) / int(anchors.sum())
+            return exact_sum(found) / int(anchors.sum())
         values = self.values(at, target, metric, k)
         if where is not None:
             values = values[where]
-        return fsum(values.tolist()) / len(values)
+        return exact_mean(values)
 
 
 def panel(systems: Sequence[Scored]) -> Panel:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from math import fsum
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,11 +57,12 @@ def _aggregated(
 ) -> Aggregation:
     number = np.unique(group, return_inverse=True)[1]
     groups = int(number.max()) + 1
+    ordered = _Groups(np.argsort(number, kind="stable"), np.cumsum(np.bincount(number)).tolist())
     found = []
     if reason is None:
         for metric, k in cells(panel, _PER_QUERY):
             whole = over == "queries"
-            means = table(panel, metric, k) if whole else _table(panel, metric, k, number)
+            means = table(panel, metric, k) if whole else _table(panel, metric, k, ordered)
             found.append((metric, k, means))
     return Aggregation(
         over=over,
@@ -72,16 +73,23 @@ def _aggregated(
     )
 
 
-def _table(panel: Panel, metric: str, k: int, number: NDArray[np.int64]) -> Table:
+class _Groups(NamedTuple):
+    """Queries by group: their order, and where each group ends in it."""
+
+    order: NDArray[np.int64]
+    ends: list[int]
+
+
+def _table(panel: Panel, metric: str, k: int, groups: _Groups) -> Table:
     """The means of the means of groups."""
-    order = np.argsort(number, kind="stable")
-    ends = np.cumsum(np.bincount(number)).tolist()
-    starts = [0, *ends[:-1]]
+    starts = [0, *groups.ends[:-1]]
     depth = panel.systems[0].cutoffs[0] if metric == "top1" else k
 
     def mean(at: int, target: str) -> float:
-        values = panel.values(at, target, metric, depth)[order].tolist()
-        parts = [fsum(values[lo:hi]) / (hi - lo) for lo, hi in zip(starts, ends, strict=True)]
+        values = panel.values(at, target, metric, depth)[groups.order].tolist()
+        parts = [
+            fsum(values[lo:hi]) / (hi - lo) for lo, hi in zip(starts, groups.ends, strict=True)
+        ]
         return fsum(parts) / len(parts)
 
     return {

@@ -142,7 +142,7 @@ def _target(scored: Scored, target: str) -> CardTarget:
 
 def _pairs(scored: Scored) -> Iterator[CardPair]:
     for a, b in combinations(scored.by_target, 2):
-        yield _pair(pair_shift([scored], a, b))
+        yield _pair(pair_shift([scored], a, b, cutoffs=scored.cutoffs[-1:]))
 
 
 def _pair(found: PairShift) -> CardPair:

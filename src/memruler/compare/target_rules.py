@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from itertools import combinations
-from math import fsum
 
 import msgspec
 
 from memruler.compare.target_record import SHIFTED, TOLERANCE
+from memruler.compare.target_sums import exact_mean
 from memruler.model.credit import CreditRule
 from memruler.scoring.traced import Scored, score_traced
 
@@ -67,7 +67,7 @@ def rule_orders(scored: Scored) -> Iterator[RuleOrder]:
         for metric in SHIFTED:
             used, means = (
                 {
-                    target: fsum(values.values[metric, k][rows].tolist()) / queries
+                    target: exact_mean(values.values[metric, k][rows])
                     for target, values in one.by_target.items()
                 }
                 for one in (scored, other)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from itertools import combinations
-from math import fsum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from memruler.compare.target_record import (
     TargetResult,
     TargetScores,
 )
+from memruler.compare.target_sums import exact_mean, exact_sum
 from memruler.metrics.credited import Credited
 from memruler.scoring.slices import slice_name
 from memruler.scoring.traced import Scored, Traced
@@ -56,8 +56,6 @@ def category_masks(traced: Traced) -> Iterator[tuple[str, NDArray[np.bool_]]]:
 def means_over(values: Credited, rows: NDArray[np.bool_]) -> Means:
     """The means over some queries that the target serves.
 
-    Sums are rounded once (`math.fsum`), so the order of queries cannot change a bit.
-
     Args:
         values: Of all queries.
         rows: Which of them [Q].
@@ -68,11 +66,11 @@ def means_over(values: Credited, rows: NDArray[np.bool_]) -> Means:
         return Means(queries=0, anchors=0, top1=None, depths=(), reason=reason)
 
     def mean(metric: str, k: int) -> float:
-        return fsum(values.values[metric, k][rows].tolist()) / queries
+        return exact_mean(values.values[metric, k][rows])
 
     depths = []
     for k in values.cutoffs:
-        found = fsum(values.found[k][rows].tolist())
+        found = exact_sum(values.found[k][rows])
         depths.append(
             Depth(
                 k=k,

@@ -119,8 +119,10 @@ def statements(
     )
     yield Statement(
         point="delta",
-        says="a point estimate over the queries given, the mean of b minus a; no bootstrap mean, "
-        f"no interval; a value has changed where it differs by more than {TOLERANCE:g}",
+        says="a point estimate over the queries given and the rankings as saved, the mean of b "
+        "minus a; no bootstrap mean, no interval; where a system does not rank alike twice, a gap "
+        f"to another one is one draw; a value has changed where it differs by more than "
+        f"{TOLERANCE:g}",
     )
     yield Statement(
         point="audit",

@@ -19,7 +19,7 @@ from memruler.exchange.names import Numbering
 from memruler.exchange.rankings import some_names
 from memruler.scoring.traced import MOST_NAMES, Notice
 
-__all__ = ["empty_names", "mapping_notices", "unknown_items"]
+__all__ = ["mapping_notices", "refuse_stray_grades", "unknown_items"]
 
 _ITEMS = pa.schema([pa.field("id", pa.string(), nullable=False)])
 
@@ -28,16 +28,24 @@ class _ItemLine(msgspec.Struct):
     id: Annotated[str, msgspec.Meta(min_length=1)]
 
 
-def empty_names(path: Path, numbering: Numbering) -> None:
-    """Refuse items whose name is empty.
+def refuse_stray_grades(path: Path, mapping: Mapping, numbering: Numbering) -> None:
+    """Refuse grades of ids that their group does not have.
 
     Raises:
         FaultyFile: There are some.
     """
-    if pc.index(numbering.names, "").as_py() >= 0:
-        faults = Faults(path)
-        faults.add("an item has an empty name", [], 1)
-        faults.refuse()
+    if mapping.group_query is None or not len(mapping.grade):
+        return
+    parts = [target_entries(mapping.groups, name, numbering) for name in mapping.groups]
+    whole = Entries(
+        np.concatenate([part.owner for part in parts]), np.concatenate([p.item for p in parts])
+    )
+    items = numbering.of(mapping.grades.items).astype(np.int64)
+    graded = Entries(mapping.grades.owners(), items)
+    rows = np.unique(mapping.group_query[_missing(graded, whole, numbering)])
+    faults = Faults(path)
+    faults.add("an id is graded and not in its group", some_names(mapping.query, rows), len(rows))
+    faults.refuse()
 
 
 def mapping_notices(mapping: Mapping, numbering: Numbering) -> list[Notice]:
@@ -62,7 +70,7 @@ def mapping_notices(mapping: Mapping, numbering: Numbering) -> list[Notice]:
             )
     for name in lists if mapping.group_query is not None else ():
         given = mapping.ids[name].named()
-        if not len(given) or not len(lists[name].named()):
+        if not len(given) or (name != SOURCE and not len(lists[name].named())):
             continue
         ids = target_entries(mapping.ids, name, numbering)
         group = target_entries(lists, name, numbering)

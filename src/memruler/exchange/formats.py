@@ -1,5 +1,6 @@
 """What a file is, by what is in it: its name says nothing."""
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -19,8 +20,9 @@ from memruler.exchange.ranked_form import RANKED, RankedLine, from_ranked
 from memruler.exchange.rankings import Rankings
 from memruler.exchange.trec import qrels_mapping, run_rankings
 
-__all__ = ["read_mapping", "read_rankings", "targets_in"]
+__all__ = ["is_target", "read_mapping", "read_rankings", "targets_in"]
 
+_TARGET = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:+-]{0,63}")
 _HINT = "see docs/exchange.md for the formats"
 
 
@@ -89,7 +91,12 @@ def targets_in(path: Path) -> list[str]:
         named = [name for line in first_objects(path) for name in _in_line(line)]
     else:
         named = []
-    return list(dict.fromkeys(named))
+    return [name for name in dict.fromkeys(named) if is_target(name)]
+
+
+def is_target(name: str) -> bool:
+    """Whether a target can have that name in a file."""
+    return _TARGET.fullmatch(name) is not None and name not in {"anchor", "grades", "sets"}
 
 
 def _in_line(line: dict[str, Any]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.json as pj
 
 from memruler.corpora.jsontext import decode
@@ -128,10 +129,13 @@ def _lenient(schema: pa.Schema) -> pa.Schema:
 
 
 def holes(table: pa.Table, schema: pa.Schema) -> str | None:
-    """The first column with a null where none may be: in a list, or where it is not nullable."""
+    """The first column with a null or an empty name where neither may be.
+
+    That is in every list, and where the column is not nullable.
+    """
     for field in schema:
         column = table.column(field.name)
-        if not field.nullable and column.null_count:
+        if not field.nullable and (column.null_count or not _named(column)):
             return field.name
         if not all(_no_holes(chunk) for chunk in column.chunks):
             return field.name
@@ -140,13 +144,18 @@ def holes(table: pa.Table, schema: pa.Schema) -> str | None:
 
 def _no_holes(array: Any) -> bool:
     if isinstance(array, pa.MapArray):
-        return not array.items.null_count and _no_holes(array.items)
-    if isinstance(array, pa.ListArray):
-        inner = array.flatten()
-        return not inner.null_count and _no_holes(inner)
-    if isinstance(array, pa.StructArray):
+        inner = [array.keys, array.items]
+    elif isinstance(array, pa.ListArray):
+        inner = [array.flatten()]
+    elif isinstance(array, pa.StructArray):
         return all(_no_holes(part) for part in array.flatten())
-    return True
+    else:
+        return True
+    return all(not one.null_count and _named(one) and _no_holes(one) for one in inner)
+
+
+def _named(array: Any) -> bool:
+    return not pa.types.is_string(array.type) or pc.min(pc.binary_length(array)).as_py() != 0
 
 
 def _judged(path: Path, block: Block, line: type) -> list[bytes]:

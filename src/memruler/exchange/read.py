@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from memruler.errors import UsageError
-from memruler.exchange.checks import empty_names, mapping_notices, unknown_items
-from memruler.exchange.formats import read_mapping, read_rankings, targets_in
+from memruler.exchange.checks import mapping_notices, refuse_stray_grades, unknown_items
+from memruler.exchange.formats import is_target, read_mapping, read_rankings, targets_in
 from memruler.exchange.gold import SOURCE, known_targets, supports_of
 from memruler.exchange.names import labels, numbered
 from memruler.exchange.rankings import matrix, some_names
@@ -56,6 +56,13 @@ def read_traced(
         InstrumentError: A file cannot be read.
     """
     where = trace if targets is None else targets
+    for name in names:
+        if not is_target(name):
+            raise UsageError(
+                f"'{name}' is no name of a target",
+                where=where,
+                hint="names are letters, digits, and `_ . : + -`, such as raw or kind:fact",
+            )
     wanted = list(dict.fromkeys(names or targets_in(where)))
     with ThreadPoolExecutor(1) as beside:  # both files are unpacked and parsed at once
         reading = beside.submit(read_mapping, where, list(dict.fromkeys([*wanted, *_PARTS])))
@@ -70,7 +77,7 @@ def read_traced(
                 hint=f"it has {', '.join(known) or 'none'}",
             )
     numbering = numbered([rankings.items, *mapping.coded()])
-    empty_names(where if len(mapping.query) else trace, numbering)
+    refuse_stray_grades(where, mapping, numbering)
     hits = matrix(trace, rankings, numbering.of(rankings.items), numbering.names)
     query, at, reason = _joined(rankings.query, mapping.query)
     absent = len(query) - len(hits)

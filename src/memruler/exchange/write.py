@@ -1,4 +1,4 @@
-"""Writes rankings and targets as JSON Lines, Parquet or TREC files; each file whole or not at all."""
+"""Writes rankings and targets as JSON Lines, Parquet or TREC files, each whole or not at all."""
 
 import gzip
 import io
@@ -86,12 +86,14 @@ def write_trec(folder: Path, trace: pa.Table, mapping: pa.Table) -> list[Path]:
             there.
         InstrumentError: The disk failed.
     """
-    inside = mapping.schema.field("groups").type.value_type if "groups" in mapping.schema.names else ()
+    inside = (
+        mapping.schema.field("groups").type.value_type if "groups" in mapping.schema.names else ()
+    )
     for field in inside:
         if field.name in {"grades", "sets"}:
             raise UsageError(
-                f"qrels cannot hold {field.name}: a target's grade is a part of 1, and a set counts "
-                "as one",
+                f"qrels cannot hold {field.name}: a grade there is a whole number, and each item "
+                "stands alone",
                 hint="choose --format jsonl or parquet",
             )
     make_dir(folder)

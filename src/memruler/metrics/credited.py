@@ -56,7 +56,9 @@ class Credited(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         return self.anchors > 0
 
 
-def places(hits: NDArray[np.integer], query: _Ints, item: _Ints) -> _Ints:
+def places(
+    hits: NDArray[np.integer], query: NDArray[np.integer], item: NDArray[np.integer]
+) -> NDArray[np.int32]:
     """At which rank an item stands first in a query's list.
 
     Args:
@@ -67,7 +69,7 @@ def places(hits: NDArray[np.integer], query: _Ints, item: _Ints) -> _Ints:
     Returns:
         [P], from 1 to L; 0 where the list does not have the item.
     """
-    found = np.zeros(len(query), dtype=np.int64)
+    found = np.zeros(len(query), dtype=np.int32)
     if not hits.shape[1]:
         return found
     wanted = item.astype(hits.dtype)
@@ -117,20 +119,24 @@ def credited(
     values: dict[tuple[str, int], _Floats] = {}
     share = np.maximum(anchors, 1)
     top1 = (first == 1).astype(np.float64)
+    reciprocal = np.where(first > 0, 1.0 / np.maximum(first, 1), 0.0)
     for number, k in enumerate(cutoffs):
         within = steps.rank <= k
-        best = _totals(steps.query[within], steps.gain[within], len(hits))
         fully = np.bincount(steps.query[within & full], minlength=len(hits))
-        hit = (first > 0) & (first <= k)
+        # Every step of a gold without grades is a whole anchor.
+        best: _Floats = fully.astype(np.float64)
+        if gold.grades is not None:
+            weighed = np.bincount(steps.query[within], steps.gain[within], len(hits))
+            best = weighed.astype(np.float64)  # of nothing, it is of whole numbers
+        reached = first <= k
         dcg = gains.dcg(k)
         found[k] = best
         values["top1", k] = top1
-        values["recall_any", k] = hit.astype(np.float64)
+        values["recall_any", k] = ((first > 0) & reached).astype(np.float64)
         values["recall_all", k] = (fully == anchors).astype(np.float64)
         values["recall_micro", k] = best / share
-        values["mrr", k] = np.where(hit, 1.0 / np.maximum(first, 1), 0.0)
-        attainable = np.maximum(ideal[number], dcg)
-        values["ndcg", k] = dcg / np.where(attainable > 0, attainable, 1.0)
+        values["mrr", k] = reciprocal * reached
+        values["ndcg", k] = dcg / _attainable(ideal[number], dcg)
     return Credited(
         target=supports.target,
         rule=rule,
@@ -142,6 +148,13 @@ def credited(
         values=values,
         greedy=greedy,
     )
+
+
+def _attainable(ideal: _Floats, dcg: _Floats) -> _Floats:
+    """What a DCG is divided by: never below it, and never 0."""
+    best = np.maximum(ideal, dcg)
+    best[best == 0] = 1.0
+    return best
 
 
 class _Steps(msgspec.Struct, frozen=True, eq=False):
@@ -232,11 +245,6 @@ class _Gains:
         return dcg
 
 
-def _totals(query: _Ints, gain: _Floats, queries: int) -> _Floats:
-    """The sum of the gains of each query, added in their order."""
-    return np.bincount(query, gain, queries).astype(np.float64, copy=False)
-
-
 def _sums(values: _Floats, starts: _Ints) -> _Floats:
     """The sum of each piece, added one after the other."""
     lengths = np.diff(np.append(starts, len(values)))
@@ -259,6 +267,12 @@ def _sums_so_far(values: _Floats, starts: _Ints, lengths: _Ints) -> _Floats:
 def _per_id(supports: Supports) -> Supports:
     if supports.set_offsets is not None and np.any(np.diff(supports.set_offsets) != 1):
         raise ValueError("rule `id` has no meaning for items that support only together")
+    if supports.sole:
+        return msgspec.structs.replace(
+            supports,
+            anchor_offsets=supports.support_offsets[supports.anchor_offsets],
+            support_offsets=np.arange(len(supports.items) + 1),
+        )
     query = supports.query_of_support()
     first, number = unique_pairs(query, supports.items)
     grades = None

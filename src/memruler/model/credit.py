@@ -33,6 +33,7 @@ class Supports(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         items: Item numbers, as in the rankings; one a support, or as `set_offsets` says.
         grades: How far each support supports, above 0 and at most 1 [S]; None when all fully do.
         set_offsets: [S + 1] into `items`; None when every support is one item.
+        sole: Known to have no item that supports two anchors of one query.
         ranks: Where each of `items` stands first in the list of its query, 0 where it does not;
             None when nobody has looked yet.
         place: Which anchor each one is, counted through all queries before any was left out [A];
@@ -43,10 +44,11 @@ class Supports(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     of: NDArray[np.int64]
     anchor_offsets: NDArray[np.int64]
     support_offsets: NDArray[np.int64]
-    items: NDArray[np.int64]
+    items: NDArray[np.integer]
     grades: NDArray[np.float64] | None = None
     set_offsets: NDArray[np.int64] | None = None
-    ranks: NDArray[np.int64] | None = None
+    sole: bool = False
+    ranks: NDArray[np.integer] | None = None
     place: NDArray[np.int64] | None = None
 
     def anchors(self) -> NDArray[np.int64]:
@@ -60,6 +62,8 @@ class Supports(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 
     def eligible(self) -> NDArray[np.int64]:
         """Distinct items that earn credit, for each query [Q]: the size of its target set."""
+        if self.sole:
+            return np.diff(self.support_offsets[self.anchor_offsets])
         query = self.query_of_support()
         if self.set_offsets is not None:
             query = np.repeat(query, np.diff(self.set_offsets))
@@ -67,7 +71,7 @@ class Supports(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 
 
 def unique_pairs(
-    query: NDArray[np.int64], item: NDArray[np.int64]
+    query: NDArray[np.int64], item: NDArray[np.integer]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The first place of each distinct (query, item) pair, by query, then item.
 

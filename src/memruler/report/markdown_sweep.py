@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from memruler.compare.sensitivity_record import Choice, Recommendation
 from memruler.report import numbers
 from memruler.report import targets_view as view
+from memruler.report import targets_words as words
 from memruler.report.escape import code, md
 from memruler.report.markdown_table import table
 from memruler.report.sweep_words import metric, notes, outcome, over, swept
@@ -40,7 +41,7 @@ def _lines(found: Sweep) -> Iterator[str]:
     yield ""
     heads = ("metric", *map(code, side.targets), "choice")
     rows = (
-        (code(metric(one)), *(md(view.won_by(c)) for c in one.choices), one.outcome)
+        (code(metric(one)), *(md(words.won_by(c)) for c in one.choices), one.outcome)
         for one in side.recommendations
     )
     yield from table(heads, "l" * len(heads), rows)

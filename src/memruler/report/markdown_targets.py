@@ -7,6 +7,7 @@ from memruler.compare.target_card import TargetCard
 from memruler.compare.target_record import DepthShifts, Spread, TargetScores
 from memruler.report import numbers
 from memruler.report import targets_view as view
+from memruler.report import targets_words as words
 from memruler.report.escape import code, md
 
 __all__ = ["card_lines", "markdown_targets"]
@@ -35,7 +36,7 @@ def card_lines(card: TargetCard, level: int = 2) -> Iterator[str]:
         (
             md(f"{one.a} > {one.b}"),
             str(one.queries),
-            *map(view.percent, (one.ndcg, one.mrr, one.recall, one.top1)),
+            *map(words.percent, (one.ndcg, one.mrr, one.recall, one.top1)),
             str(one.hit_flips),
             "-" if one.mean is None else numbers.delta(one.mean),
         )
@@ -45,10 +46,10 @@ def card_lines(card: TargetCard, level: int = 2) -> Iterator[str]:
     yield from _table(
         ("point", "here"), "ll", ((md(one.point), md(one.says)) for one in card.statements)
     )
-    others = [*view.order_words(card)]
+    others = [*words.order_words(card)]
     others += [f"not {target}: {reason}" for target, reason in card.unserved.items()]
     if others:
-        yield from (*(f"- {md(words)}" for words in others), "")
+        yield from (*(f"- {md(told)}" for told in others), "")
 
 
 _LISTED = 100
@@ -60,9 +61,9 @@ def _lines(found: Sensitivity) -> Iterator[str]:
     yield from (
         "# Targets",
         "",
-        f"**{md(view.headline(found))}**",
+        f"**{md(words.headline(found))}**",
         "",
-        f"{md(view.what(found))}.",
+        f"{md(words.what(found))}.",
         "",
     )
     yield from _means(found)
@@ -74,7 +75,7 @@ def _lines(found: Sensitivity) -> Iterator[str]:
     pairs = [md(f"{pair.a} > {pair.b}") for pair in found.shifts]
     sides = "r" * len(pairs) + ("l" if several else "")
     heads = [*pairs, *(["winner"] if several else [])]
-    metric = view.leading(found)
+    metric = words.leading(found)
     yield from (f"## By depth: queries whose {code(metric)} changes", "")
     yield from _table(["k", *heads], "r" + sides, view.depth_rows(found))
     rows = [(md(row[0]), *row[1:]) for row in view.category_rows(found)]
@@ -83,7 +84,7 @@ def _lines(found: Sensitivity) -> Iterator[str]:
         yield from _table(["type", "queries", *heads], "lr" + sides, rows)
     yield from _sizes(found)
     yield from ("## Other means, other rules, and where the targets agree", "")
-    yield from (*(f"- {md(label)}: {md(words)}" for label, words in _others(found)), "")
+    yield from (*(f"- {md(label)}: {md(told)}" for label, told in _others(found)), "")
     for scores in found.scores:
         yield from _scores(scores)
     for card in found.cards:
@@ -93,7 +94,7 @@ def _lines(found: Sensitivity) -> Iterator[str]:
 
 
 def _means(found: Sensitivity) -> Iterator[str]:
-    name = view.metric_name(found.metric, found.k)
+    name = words.metric_name(found.metric, found.k)
     yield from (f"{code(name)} over the shared queries; the winner is bold:", "")
     rows = []
     for system in found.systems:
@@ -113,9 +114,9 @@ def _winners(rows: Sequence[Recommendation], targets: Sequence[str]) -> Iterator
         "l" * (2 + len(targets)),
         (
             (
-                code(view.metric_name(one.metric, one.k)),
+                code(words.metric_name(one.metric, one.k)),
                 one.outcome,
-                *(f"{md(view.won_by(c))} {numbers.mean(c.value)}" for c in one.choices),
+                *(f"{md(words.won_by(c))} {numbers.mean(c.value)}" for c in one.choices),
             )
             for one in rows
         ),
@@ -129,14 +130,14 @@ def _flips(found: Sensitivity) -> Iterator[str]:
     metrics = len(found.recommendations)
     yield f"{len(flips)} winner flips, of {pairs} pairs of systems on {metrics} metrics:"
     yield ""
-    yield from _listed([view.flip_words(gap) for gap in flips])
-    told = [f"{one.name}: {view.flip_words(gap)}" for one in found.categories for gap in one.flips]
+    yield from _listed([words.flip_words(gap) for gap in flips])
+    told = [f"{one.name}: {words.flip_words(gap)}" for one in found.categories for gap in one.flips]
     if told:
         yield from (f"{len(told)} flips by query type:", "", *_listed(told))
 
 
 def _listed(told: Sequence[str]) -> Iterator[str]:
-    yield from (f"- {md(words)}" for words in told[:_LISTED])
+    yield from (f"- {md(one)}" for one in told[:_LISTED])
     if len(told) > _LISTED:
         yield f"- ... and {len(told) - _LISTED} more (`--json` has all)"
     yield ""
@@ -176,7 +177,7 @@ def _sizes(found: Sensitivity) -> Iterator[str]:
         (
             md(f"{one.a} > {one.b}"),
             str(one.k),
-            view.bin_name(part),
+            words.bin_name(part),
             str(part.queries),
             str(part.changed),
             numbers.delta(part.mean),
@@ -185,9 +186,9 @@ def _sizes(found: Sensitivity) -> Iterator[str]:
         for part in one.bins
     )
     yield from _table(("pair", "k", "more items", "queries", "changed", "mean"), "lrrrrr", bins)
-    lines = list(view.line_words(found.cardinality))
+    lines = list(words.line_words(found.cardinality))
     if lines:
-        yield from (*(f"- {md(words)}" for words in lines), "")
+        yield from (*(f"- {md(told)}" for told in lines), "")
 
 
 def _others(found: Sensitivity) -> Iterator[tuple[str, str]]:
@@ -195,9 +196,9 @@ def _others(found: Sensitivity) -> Iterator[tuple[str, str]]:
     for one in found.agreements:
         if one.k != found.cutoffs[-1]:
             label = "agree on hit" if one.on == "hit" else "agree on first rank"
-            yield label, view.agreement_words(one, several=len(found.systems) > 1)
+            yield label, words.agreement_words(one, several=len(found.systems) > 1)
     for rule in found.rules:
-        yield "other rule", view.rule_words(rule)
+        yield "other rule", words.rule_words(rule)
     for target, whys in found.left_out.items():
         for name, why in whys.items():
             yield f"without {target}", f"{name}: {why}"

@@ -1,26 +1,37 @@
 """What a sweep found, in the words that the terminal and the page share."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
-from memruler.compare.sensitivity_record import Recommendation
-from memruler.report import targets_view as view
+from memruler.compare.sensitivity_record import Choice, Recommendation
+from memruler.report import targets_words as words
 from memruler.studies.sweep_record import Sweep
 
-__all__ = ["metric", "notes", "outcome", "over", "swept"]
+__all__ = ["metric", "notes", "outcome", "over", "swept", "won"]
 
 
 def metric(one: Recommendation) -> str:
     """A metric with its depth."""
-    return view.metric_name(one.metric, one.k)
+    return words.metric_name(one.metric, one.k)
 
 
-def outcome(one: Recommendation) -> str:
-    """Whether the target decides which cell is chosen."""
-    told = ", ".join(f"{choice.target} {view.won_by(choice)}" for choice in one.choices)
+def won(choice: Choice, labels: Mapping[str, str]) -> str:
+    """The cells that win under one target, several where they tie.
+
+    Args:
+        choice: The target.
+        labels: Run folder to what to call it; itself where it is not there.
+    """
+    return " = ".join(labels.get(name, name) for name in choice.winners)
+
+
+def outcome(one: Recommendation, labels: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Whether the target decides which cell is chosen; `labels` as in `won`."""
+    told = ", ".join(f"{choice.target} {won(choice, labels)}" for choice in one.choices)
     words = {
         "changed": f"which cell to choose depends on the target: {told}",
         "tied": f"some targets leave a tie that others break: {told}",
-        "same": f"{view.won_by(one.choices[0])} under every target",
+        "same": f"{won(one.choices[0], labels)} under every target",
     }
     return words[one.outcome]
 
@@ -53,4 +64,4 @@ def notes(found: Sweep) -> Iterator[str]:
             yield f"{target} is not compared: {cell}: {why}"
     for one in side.rules:
         if (one.metric, one.k) == (side.metric, side.k):
-            yield view.rule_words(one)
+            yield words.rule_words(one)

@@ -1,14 +1,16 @@
 """The scores of one store under several targets, on the terminal."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 from rich.text import Text
 
 from memruler.compare.target_record import Means, TargetResult, TargetScores
+from memruler.errors import printable
 from memruler.report import numbers
 from memruler.report import targets_view as view
-from memruler.report.layout import facts, heading, numeric_table, stdout_console, unpadded
+from memruler.report.layout import facts, heading, stdout_console, unpadded
+from memruler.report.table import print_table
 
 __all__ = ["print_target_scores", "render_target_scores"]
 
@@ -29,7 +31,8 @@ def render_target_scores(found: TargetScores, console: Console) -> None:
         console: Where to print; 80 columns suffice.
     """
     names = ", ".join(one.target for one in found.targets)
-    console.print(Text(f"SCORES under {names or 'no target'}: {found.name}", style="bold"))
+    title = f"SCORES under {names or 'no target'}: {found.name}"
+    console.print(Text(printable(title), style="bold"))
     facts(
         console,
         [
@@ -39,20 +42,20 @@ def render_target_scores(found: TargetScores, console: Console) -> None:
         ],
     )
     heading(console, "each target over the queries that it serves")
-    _table(console, ["target", "k"], _HEADS, _rows(found.targets, shared=False))
+    print_table(console, ["target", "k"], _HEADS, _rows(found.targets, shared=False))
     if any(one.own != one.shared for one in found.targets):
         heading(console, f"over the {found.shared} queries that every target serves")
-        _table(console, ["target", "k"], _HEADS, _rows(found.targets, shared=True))
+        print_table(console, ["target", "k"], _HEADS, _rows(found.targets, shared=True))
     elif len(found.targets) > 1:
         console.print(f"every target serves the same {found.shared} queries")
     if any(one.categories for one in found.targets):
         heading(console, f"by category, k = {found.cutoffs[-1]}")
         heads = ["queries", "top-1", "hit", "recall", "MRR", "nDCG"]
-        _table(console, ["category", "target"], heads, _categories(found.targets))
+        print_table(console, ["category", "target"], heads, _categories(found.targets))
     if found.pairs:
         heading(console, f"what changes from one target to another, k = {found.cutoffs[-1]}")
         heads = ["queries", "nDCG", "MRR", "recall", "top-1", "hit flips", "mean nDCG"]
-        _table(console, ["pair"], heads, view.shift_rows(found.pairs, found.cutoffs[-1]))
+        print_table(console, ["pair"], heads, view.shift_rows(found.pairs, found.cutoffs[-1]))
     console.print()
     facts(console, _notes(found))
 
@@ -104,12 +107,3 @@ def _notes(found: TargetScores) -> Iterator[tuple[str, str]]:
     for notice in found.notices:
         named = f" ({', '.join(notice.names)})" if notice.names else ""
         yield notice.kind, f"{notice.what}: {notice.count}{named}"
-
-
-def _table(
-    console: Console, left: Sequence[str], right: Sequence[str], rows: Iterable[Sequence[str]]
-) -> None:
-    table = numeric_table(left, right)
-    for row in rows:
-        table.add_row(*(Text(cell, overflow="fold") for cell in row))
-    console.print(table)

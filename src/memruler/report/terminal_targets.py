@@ -1,15 +1,18 @@
 """Targets on the terminal: what changes when only the target does."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 
 from rich.console import Console
 from rich.text import Text
 
 from memruler.compare.sensitivity_record import Sensitivity
 from memruler.compare.target_card import TargetCard
+from memruler.errors import printable
 from memruler.report import numbers
 from memruler.report import targets_view as view
-from memruler.report.layout import facts, heading, numeric_table, stdout_console, unpadded
+from memruler.report import targets_words as words
+from memruler.report.layout import facts, heading, stdout_console, unpadded
+from memruler.report.table import print_table
 
 __all__ = ["print_targets", "render_card", "render_targets"]
 
@@ -31,31 +34,31 @@ def render_targets(found: Sensitivity, console: Console) -> None:
         console: Where to print; 80 columns suffice.
     """
     several = len(found.systems) > 1
-    console.print(Text(view.headline(found), style="bold"))
-    console.print(Text(view.what(found)))
-    name = view.metric_name(found.metric, found.k)
+    console.print(Text(printable(words.headline(found)), style="bold"))
+    console.print(Text(printable(words.what(found))))
+    name = words.metric_name(found.metric, found.k)
     heading(console, f"{name} over the shared queries{' (* wins)' if several else ''}")
-    _table(console, ["system"], found.targets, _means(found, several=several))
+    print_table(console, ["system"], found.targets, _means(found, several=several))
     if several:
         heading(console, "who wins, metric by metric")
         facts(console, view.winner_rows(found.recommendations))
     deepest = found.cutoffs[-1]
     heading(console, f"what changes from one target to another, k = {deepest}")
     heads = ["queries", "nDCG", "MRR", "recall", "top-1", "hit flips", "mean nDCG"]
-    _table(console, ["pair"], heads, view.shift_rows(found.shifts, deepest))
+    print_table(console, ["pair"], heads, view.shift_rows(found.shifts, deepest))
     # A pair on two lines, to save width.
     pairs = [*(f"{pair.a} >\n{pair.b}" for pair in found.shifts), *(["winner"] if several else [])]
-    metric = view.leading(found)
+    metric = words.leading(found)
     if len(found.cutoffs) > 1:
         heading(console, f"by depth: queries whose {metric} changes")
-        _table(console, ["k"], pairs, view.depth_rows(found))
+        print_table(console, ["k"], pairs, view.depth_rows(found))
     if any(pair.categories for pair in found.shifts):
         heading(console, f"by query type: queries whose {metric}@{deepest} changes")
-        _table(console, ["type"], ["queries", *pairs], view.category_rows(found))
+        print_table(console, ["type"], ["queries", *pairs], view.category_rows(found))
     heading(console, "against target-set size: shift of nDCG with each further eligible item")
     heads = ["k", "queries", "slope", "t", "r2", "mean at same size (n)"]
     sizes = [one for one in found.cardinality if one.k == deepest]
-    _table(console, ["pair"], heads, view.size_rows(sizes))
+    print_table(console, ["pair"], heads, view.size_rows(sizes))
     heading(console, "does anything remove it" if several else "and where the targets agree")
     facts(console, _facts(found))
     if several:
@@ -65,7 +68,7 @@ def render_targets(found: Sensitivity, console: Console) -> None:
             for card in found.cards[:_SHOWN]
             for figures in view.coverage_rows(card.targets)
         )
-        _table(console, ["system", "target"], _COVERAGE, rows)
+        print_table(console, ["system", "target"], _COVERAGE, rows)
     render_card(found.cards[0], console)
 
 
@@ -73,7 +76,7 @@ def render_card(card: TargetCard, console: Console) -> None:
     """Print a target card: part of every report of a transformed store."""
     heading(console, f"target card of {card.name}")
     rows = list(view.coverage_rows(card.targets))
-    _table(console, ["target"], _COVERAGE, (row[:-1] for row in rows))
+    print_table(console, ["target"], _COVERAGE, (row[:-1] for row in rows))
     console.print()
     facts(console, _card_facts(card))
 
@@ -84,14 +87,14 @@ def _card_facts(card: TargetCard) -> Iterator[tuple[str, str]]:
         yield one.target, f"{one.admits}{told}"
     for pair in card.pairs:
         shares = (pair.ndcg, pair.mrr, pair.recall, pair.top1)
-        named = zip(("nDCG", "MRR", "recall", "top-1"), map(view.percent, shares), strict=True)
+        named = zip(("nDCG", "MRR", "recall", "top-1"), map(words.percent, shares), strict=True)
         told = ", ".join(f"{name} {share}" for name, share in named)
         changed = f"changed at k = {card.k} on {pair.queries} queries: {told}; "
         yield f"{pair.a} > {pair.b}", f"{changed}{pair.hit_flips} hit flips"
     for statement in card.statements:
         yield statement.point, statement.says
-    for words in view.order_words(card):
-        yield "other rule", words
+    for told in words.order_words(card):
+        yield "other rule", told
     for target, reason in card.unserved.items():
         yield f"not {target}", reason
 
@@ -115,27 +118,15 @@ def _facts(found: Sensitivity) -> Iterator[tuple[str, str]]:
     yield from view.robust_rows(found)
     for one in found.rules:
         if (one.metric, one.k) == (found.metric, found.k) or one.reason:
-            yield "other rule", view.rule_words(one)
+            yield "other rule", words.rule_words(one)
     if len(found.cards) > 1:
         for card in found.cards:
-            for words in view.order_words(card):
-                yield "other rule", f"in {card.name}, {words}"
-    for words in view.line_words(found.cardinality):
-        yield "no line", words
+            for told in words.order_words(card):
+                yield "other rule", f"in {card.name}, {told}"
+    for told in words.line_words(found.cardinality):
+        yield "no line", told
     for target, whys in found.left_out.items():
         for name, why in whys.items():
             yield f"without {target}", f"{name}: {why}"
     for note in found.notes:
         yield "note", note
-
-
-def _table(
-    console: Console,
-    left: Sequence[str],
-    right: Sequence[str],
-    rows: Iterable[Sequence[str]],
-) -> None:
-    table = numeric_table(list(left), list(right))
-    for row in rows:
-        table.add_row(*(Text(cell, overflow="fold") for cell in row))
-    console.print(table)

@@ -1,6 +1,7 @@
 """A sealed run as rankings with the gold of each target; texts and ids stay on disk."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from memruler.scoring.lineage_map import mapped
 from memruler.scoring.traced import Notice, Traced
 from memruler.store.binding import require_own_tables
 from memruler.store.folder import RunFolder
-from memruler.store.tables import batches, read_table
+from memruler.store.tables import read_table
 from memruler.targets.attribution import ItemSources
 from memruler.targets.eligible import Forms, Gold, descents, eligible
 from memruler.targets.forms import Admits
@@ -63,20 +64,25 @@ def traced_from_run(
     queries = read_table(folder, "queries", columns=columns)
     instance = _ints(queries, "instance")
     key = instance << 32 | _ints(queries, "query")
-    hits, failed = _trace(folder, key)
-    forms = forms_of(folder)
-    _require_own_items(folder, hits, forms.instance, instance)
+    gold = _gold(queries, manifest, level, instance)
     known = manifest.lineage_exported
     notices: tuple[Notice, ...] = ()
-    if lineage is not None:
-        forms, complete, notices = mapped(lineage, folder, forms)
-        known |= complete
-
-    gold = _gold(queries, manifest, level, instance)
-    found = descents(gold, forms)
-    # Looked up once for all targets: each keeps some of the pairs.
-    asked = np.repeat(np.arange(len(hits)), np.diff(gold.offsets))
-    ranks = places(hits, asked[found.anchor], found.item)
+    with ThreadPoolExecutor(1) as beside:  # the trace is half of the work
+        reading = beside.submit(_trace, folder, key)
+        forms = forms_of(folder)
+        owner = forms.instance
+        if lineage is not None:
+            forms, complete, notices = mapped(lineage, folder, forms)
+            known |= complete
+        found = descents(gold, forms)
+        hits, failed = reading.result()
+        reason, reasons = _reasons(queries, failed, np.diff(gold.offsets), level)
+        oddities = beside.submit(_notices, hits, forms, reason < 0)
+        _require_own_items(folder, hits, owner, instance)
+        # Looked up once for all targets: each keeps some of the pairs.
+        asked = np.repeat(np.arange(len(hits)), np.diff(gold.offsets))
+        ranks = places(hits, asked[found.anchor], found.item)
+        notices += oddities.result()
     supports: dict[str, Supports] = {}
     unserved: dict[str, str] = {}
     for target in targets:
@@ -89,7 +95,6 @@ def traced_from_run(
             )
         else:
             supports[target.name] = graded(target, gold, folder, forms, found)
-    reason, reasons = _reasons(queries, failed, np.diff(gold.offsets), level)
     categories = pc.dictionary_encode(_column(queries, "category"))
     return Traced(
         name=folder.path.name,
@@ -108,44 +113,27 @@ def traced_from_run(
         level=level,
         population=str(manifest.fingerprint["population"]["name"]),
         identity={part: manifest.fingerprint[part] for part in ("corpus", "population")},
-        notices=(*notices, *_notices(hits, forms, reason < 0)),
+        notices=notices,
         forms=forms,
     )
 
 
 def forms_of(folder: RunFolder) -> Forms:
     """The stored items of a run, each a few numbers."""
-    parts: list[tuple[_Ints, ...]] = []
-    kinds: dict[str, int] = {}
-    for batch in batches(folder, "lineage", columns=["instance", "kind", "sessions", "turns"]):
-        names: Any = pc.dictionary_encode(batch.column("kind"))
-        number = [kinds.setdefault(name, len(kinds)) for name in names.dictionary.to_pylist()]
-        flat = pc.list_flatten(batch.column("turns"))
-        parts.append(
-            (
-                np.asarray(batch.column("instance"), np.int64),
-                np.array(number, np.int64)[np.asarray(names.indices)],
-                _lengths(batch.column("sessions")),
-                np.asarray(pc.list_flatten(batch.column("sessions")), np.int64),
-                _lengths(batch.column("turns")),
-                np.asarray(pc.struct_field(flat, "session"), np.int64),
-                np.asarray(pc.struct_field(flat, "turn"), np.int64),
-            )
-        )
-    nothing = tuple([np.zeros(0, np.int64)] * 7)
-    instance, kind, sessions, session, turns, said, place = map(
-        np.concatenate, zip(nothing, *parts, strict=True)
-    )
+    table = read_table(folder, "lineage", columns=["instance", "kind", "sessions", "turns"])
+    kinds: Any = pc.dictionary_encode(_column(table, "kind"))
+    sessions, turns = _column(table, "sessions"), _column(table, "turns")
+    flat = pc.list_flatten(turns)
     return Forms(
-        instance=instance,
-        kind=kind,
-        kinds=tuple(kinds),
+        instance=_ints(table, "instance"),
+        kind=np.asarray(kinds.indices, np.int64),
+        kinds=tuple(kinds.dictionary.to_pylist()),
         sources=ItemSources(
-            session_offsets=_ends(sessions),
-            sessions=session,
-            turn_offsets=_ends(turns),
-            turn_sessions=said,
-            turn_turns=place,
+            session_offsets=_ends(_lengths(sessions)),
+            sessions=np.asarray(pc.list_flatten(sessions), np.int64),
+            turn_offsets=_ends(_lengths(turns)),
+            turn_sessions=np.asarray(pc.struct_field(flat, "session"), np.int64),
+            turn_turns=np.asarray(pc.struct_field(flat, "turn"), np.int64),
         ),
     )
 

@@ -1,5 +1,6 @@
 """Rankings with the gold of each target: what re-scoring reads, wherever it came from."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal
 
 import msgspec
@@ -114,12 +115,10 @@ def score_traced(traced: Traced, cutoffs: tuple[int, ...], rule: CreditRule) -> 
     """
     if traced.level == "item" or not traced.anchored:
         rule = "id"
-    return Scored(
-        traced=traced,
-        rule=rule,
-        cutoffs=cutoffs,
-        by_target={
-            target: credited(traced.hits, supports, cutoffs, rule)
-            for target, supports in traced.supports.items()
-        },
-    )
+    with ThreadPoolExecutor(2) as both:
+        values = both.map(
+            lambda supports: credited(traced.hits, supports, cutoffs, rule),
+            traced.supports.values(),
+        )
+        by_target = dict(zip(traced.supports, values, strict=True))
+    return Scored(traced=traced, rule=rule, cutoffs=cutoffs, by_target=by_target)

@@ -4,9 +4,8 @@ import re
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Final, Self
+from typing import TYPE_CHECKING, BinaryIO, Final, Self
 
-import filelock
 import msgspec
 
 from memruler.errors import FormatError, UsageError, printable
@@ -24,6 +23,9 @@ from memruler.store.safe import (
     read_bytes,
     write_atomic,
 )
+
+if TYPE_CHECKING:  # reading a run needs no lock, and should not wait for it
+    import filelock
 
 __all__ = ["JOURNAL", "LOCK", "MANIFEST", "TABLES", "RunFolder", "check_stem"]
 
@@ -86,7 +88,7 @@ class RunFolder:
         version: Schema version of what is on disk.
     """
 
-    def __init__(self, path: Path, lock: filelock.BaseFileLock | None = None) -> None:
+    def __init__(self, path: Path, lock: "filelock.BaseFileLock | None" = None) -> None:
         self.path = path
         self.version = SCHEMA_VERSION
         self._lock = lock
@@ -155,6 +157,8 @@ class RunFolder:
             )
 
     def _acquire(self) -> None:
+        import filelock  # noqa: PLC0415 - see above
+
         open_append(self.path / LOCK, resolved=True).close()  # judged before it is locked
         lock = filelock.FileLock(self.path / LOCK, timeout=0, thread_local=False)
         with explained("lock the run folder", self.path):

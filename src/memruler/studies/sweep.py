@@ -10,6 +10,8 @@ import pyarrow.compute as pc
 
 from memruler.compare.load import load
 from memruler.compare.sensitivity import sensitivity
+from memruler.compare.sensitivity_record import Sensitivity
+from memruler.errors import Refusal
 from memruler.model.run import Manifest
 from memruler.model.summary import Level, Summary
 from memruler.replay.instance import Tick
@@ -30,6 +32,8 @@ from memruler.targets.forms import Admits
 __all__ = ["sweep"]
 
 _IDLE = "two cells come to the same settings: leave one of the values out"
+
+_UNSERVED = "leave out the target that serves no query in some cell, or that cell"
 
 
 class _Measured(NamedTuple):
@@ -76,7 +80,7 @@ def sweep(
         corpus=first.manifest.fingerprint["corpus"],
         population=first.summary.population,
         clusters=first.summary.clusters,
-        sensitivity=sensitivity(scored, spec.metric),
+        sensitivity=_sensitivity(scored, spec.metric),
         notes=tuple(cell_notes({name: run.manifest for name, run in runs.items()})),
         corpus_notes=first.manifest.corpus_notes,
         degraded=first.manifest.degraded,
@@ -104,6 +108,15 @@ def _comparable(spec: SweepSpec, planned: Sequence[SweepCell], out: Path) -> dic
 
 def _scored(spec: SweepSpec, path: Path, targets: Sequence[Admits | OwnTarget]) -> Scored:
     return score_traced(traced_from_run(path, targets, spec.level), spec.cutoffs, spec.credit)
+
+
+def _sensitivity(scored: Sequence[Scored], metric: str | None) -> Sensitivity:
+    try:
+        return sensitivity(scored, metric)
+    except Refusal as refusal:
+        # Its hint is about options of another verb; where it happened is the count of each cell.
+        where = () if refusal.where is None else (str(refusal.where),)
+        raise Refusal([*refusal.reasons, *where], hint=_UNSERVED) from None
 
 
 def _cell(cell: SweepCell, summary: Summary, out: Path) -> SweptCell:

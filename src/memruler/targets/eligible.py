@@ -65,8 +65,8 @@ class Gold(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 class Descents(msgspec.Struct, frozen=True, eq=False):
     """Pairs of an anchor and an item that comes from it, by anchor, then item [D]."""
 
-    anchor: _Ints
-    item: _Ints
+    anchor: NDArray[np.int32]
+    item: NDArray[np.int32]
     exact: NDArray[np.bool_]
 
 
@@ -77,47 +77,59 @@ def descents(gold: Gold, forms: Forms) -> Descents:
     """
     sources = forms.sources
     turns, sessions = np.diff(sources.turn_offsets), np.diff(sources.session_offsets)
+    rows = np.arange(len(forms.kind), dtype=np.int32)
     if gold.turn is None:
-        owner = np.repeat(np.arange(len(forms.kind)), sessions)
+        owner = np.repeat(rows, sessions)
         pairs = [_matches(gold, forms, owner, sources.sessions.astype(np.int64), None)]
         exact = sessions == 1
     else:
-        owner = np.repeat(np.arange(len(forms.kind)), turns)
+        owner = np.repeat(rows, turns)
         said, place = sources.turn_sessions.astype(np.int64), sources.turn_turns.astype(np.int64)
         pairs = [_matches(gold, forms, owner, said, place)]
         whole = np.repeat(turns == 0, sessions)
         if whole.any():
-            owner = np.repeat(np.arange(len(forms.kind)), sessions)[whole]
+            owner = np.repeat(rows, sessions)[whole]
             said = sources.sessions.astype(np.int64)[whole]
             pairs.append(_matches(gold, forms, owner, said, None))
         exact = (turns == 1) & (sessions == 1)
-    anchor = np.concatenate([a for a, _ in pairs])
-    item = np.concatenate([i for _, i in pairs])
+    anchor, item = pairs[0]
     if len(pairs) > 1:
+        anchor = np.concatenate([a for a, _ in pairs])
+        item = np.concatenate([i for _, i in pairs])
         order = np.lexsort((item, anchor))
         anchor, item = anchor[order], item[order]
     return Descents(anchor, item, exact[item])
 
 
 def _matches(
-    gold: Gold, forms: Forms, owner: _Ints, session: _Ints, turn: _Ints | None
-) -> tuple[_Ints, _Ints]:
+    gold: Gold, forms: Forms, owner: NDArray[np.int32], session: _Ints, turn: _Ints | None
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Anchors and the items whose source is the same turn, or without `turn` session."""
     columns = [(gold.instance, forms.instance[owner]), (gold.session, session)]
     if turn is not None and gold.turn is not None:
         columns.append((gold.turn, turn))
-    wanted, known = _keys(columns)
-    order = np.argsort(known, kind="stable")
-    known = known[order]
+    wanted, known, span = _keys(columns)
+    if np.any(known[1:] < known[:-1]):  # a lineage in order of writing mostly is in order
+        order = np.argsort(known, kind="stable")
+        known, owner = known[order], owner[order]
+    low, count = _runs(wanted, known, span)
+    anchor = np.repeat(np.arange(len(wanted), dtype=np.int32), count)
+    ends = np.cumsum(count)
+    return anchor, owner[np.arange(len(anchor)) + np.repeat(low - (ends - count), count)]
+
+
+def _runs(wanted: _Ints, known: _Ints, span: int) -> tuple[_Ints, _Ints]:
+    """Where each wanted key begins in the sorted known ones, and how often it stands there."""
+    if span <= 4 * (len(known) + len(wanted)) + 1024:
+        # Keys this dense are addresses; that beats a search for each.
+        counts = np.bincount(known, minlength=span)
+        return (np.cumsum(counts) - counts)[wanted], counts[wanted]
     low = np.searchsorted(known, wanted, "left")
-    count = np.searchsorted(known, wanted, "right") - low
-    anchor = np.repeat(np.arange(len(wanted)), count)
-    within = np.arange(len(anchor)) - np.repeat(np.cumsum(count) - count, count)
-    return anchor, owner[order[np.repeat(low, count) + within]]
+    return low, np.searchsorted(known, wanted, "right") - low
 
 
-def _keys(columns: Sequence[tuple[_Ints, _Ints]]) -> tuple[_Ints, _Ints]:
-    """One number a row, equal for equal rows, over both sides."""
+def _keys(columns: Sequence[tuple[_Ints, _Ints]]) -> tuple[_Ints, _Ints, int]:
+    """One number a row, equal for equal rows, over both sides; and what all are below."""
     left = np.zeros(len(columns[0][0]), np.int64)
     right = np.zeros(len(columns[0][1]), np.int64)
     span = 1
@@ -130,7 +142,7 @@ def _keys(columns: Sequence[tuple[_Ints, _Ints]]) -> tuple[_Ints, _Ints]:
             span = len(both) + 1
         left, right = left * size + one, right * size + other
         span *= size
-    return left, right
+    return left, right, span
 
 
 def eligible(
@@ -140,7 +152,7 @@ def eligible(
     found: Descents,
     *,
     keep: bool,
-    ranks: _Ints | None = None,
+    ranks: NDArray[np.integer] | None = None,
 ) -> Supports:
     """The gold of every query under a target.
 
@@ -155,9 +167,12 @@ def eligible(
     admitted = target.admits(forms.kinds)[forms.kind[found.item]]
     if target.exact:
         admitted &= found.exact
-    anchor, item = found.anchor[admitted], found.item[admitted]
+    kept = found
+    if not admitted.all():
+        kept = Descents(found.anchor[admitted], found.item[admitted], found.exact[admitted])
+        ranks = None if ranks is None else ranks[admitted]
     of = np.diff(gold.offsets)
-    supports = np.bincount(anchor, minlength=int(gold.offsets[-1]))
+    supports = np.bincount(kept.anchor, minlength=int(gold.offsets[-1]))
     served = np.ones(len(supports), np.bool_) if keep else supports > 0
     query_of = np.repeat(np.arange(len(of)), of)
     anchors = np.bincount(query_of[served], minlength=len(of))
@@ -166,7 +181,9 @@ def eligible(
         of=of,
         anchor_offsets=np.concatenate([np.zeros(1, np.int64), np.cumsum(anchors)]),
         support_offsets=np.concatenate([np.zeros(1, np.int64), np.cumsum(supports[served])]),
-        items=item,
-        ranks=None if ranks is None else ranks[admitted],
+        items=kept.item,
+        # An item that comes from one anchor alone cannot support another one.
+        sole=bool(kept.exact.all()),
+        ranks=ranks,
         place=np.flatnonzero(served),
     )

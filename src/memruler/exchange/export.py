@@ -1,0 +1,61 @@
+"""From scored rankings to a folder of files in one of the formats."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+import pyarrow as pa
+
+from memruler.errors import UsageError
+from memruler.exchange.bundle import write_bundle
+from memruler.exchange.folder import new_folder
+from memruler.exchange.mapping_table import mapping_table
+from memruler.exchange.tables import item_names, trace_table
+from memruler.exchange.write import write_jsonl, write_parquet, write_trec
+from memruler.scoring.traced import Scored
+
+__all__ = ["Form", "export"]
+
+Form = Literal["trec", "jsonl", "parquet", "bundle"]
+
+_WRITERS: dict[str, Callable[[Path, pa.Table, pa.Table], list[Path]]] = {
+    "trec": write_trec,
+    "jsonl": write_jsonl,
+    "parquet": write_parquet,
+}
+
+
+def export(scored: Scored, run: Path | None, form: Form, out: Path) -> list[str]:
+    """Write a folder; it is there as a whole or not at all.
+
+    Args:
+        scored: Rankings with their targets; a bundle has the scores as well.
+        run: The run folder that they are from; None for a file of another tool.
+        form: Which format.
+        out: A folder that does not exist, or is empty.
+
+    Returns:
+        The files in it.
+
+    Raises:
+        UsageError: Something stands there, or the format cannot hold a target.
+        Refusal: A ranking has an item twice.
+        InstrumentError: The disk failed.
+    """
+    traced = scored.traced
+    if traced.unserved:
+        name, reason = next(iter(traced.unserved.items()))
+        served = ",".join(traced.supports)
+        raise UsageError(
+            f"the target {name} cannot be written: {reason}",
+            where=traced.name,
+            hint=f"--target {served}" if served else "give --lineage",
+        )
+    names = item_names(traced, run)
+    tables = trace_table(traced, names), mapping_table(traced, names)
+    with new_folder(out) as folder:
+        if form == "bundle":
+            write_bundle(folder, scored, *tables)
+        else:
+            _WRITERS[form](folder, *tables)
+        return sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
