@@ -1,5 +1,6 @@
 import gzip
 import threading
+from itertools import pairwise
 
 import pytest
 
@@ -11,7 +12,7 @@ from memruler.exchange.lines import blocks, head
 
 def _read(path):
     found = list(blocks(path))
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in pairwise(found):
         assert after.first == before.first + before.data.count(b"\n")
     assert all(block.data.endswith(b"\n") for block in found[:-1])
     return b"".join(block.data for block in found), found

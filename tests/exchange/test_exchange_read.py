@@ -294,7 +294,7 @@ def test_ids_without_groups_where_others_have_groups_are_refused(put, ranked_row
 
 
 def test_a_target_that_is_not_there_is_told_with_those_that_are(put, ranked_rows, mapping_rows):
-    with pytest.raises(UsageError, match="'node' is not in the file.*raw, source, canonical"):
+    with pytest.raises(UsageError, match=r"'node' is not in the file.*raw, source, canonical"):
         read_traced(put("t", ranked_rows), put("m", mapping_rows), ["raw", "node"])
     for name in ("", "a\nb", "grades", "a b"):
         with pytest.raises(UsageError, match="no name of a target"):

@@ -149,7 +149,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that was checked.
 
     Attributes:
-        name: `checksums`, `scores`, `summary`, `fixtures`, `files`.
+        name: `checksums`, `files`, `scores`, `summary`, `manifest`, `fixtures`.
         passed: Whether it holds; None where it was not looked at.
         what: One sentence.
     """

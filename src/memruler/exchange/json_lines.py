@@ -49,6 +49,7 @@ def json_tables(
     schema: pa.Schema,
     line: type,
     special: tuple[tuple[bytes, ...], Extra] | None = None,
+    plain: Callable[[bytes], pa.Table | None] | None = None,
 ) -> Iterator[pa.Table]:
     """Yield the rows of a file, a block at a time.
 
@@ -59,6 +60,7 @@ def json_tables(
             line are left alone.
         line: The same as a record, for the strict decoder.
         special: Words whose mere presence in a block sends it to a parser of its own.
+        plain: A faster parser of blocks in sound UTF-8, which may leave any of them to Arrow.
 
     Raises:
         FaultyFile: Lines are no JSON, or not of that shape.
@@ -69,7 +71,9 @@ def json_tables(
             continue
         odd = special is not None and any(word in data for word in special[0])
         if not odd and _certain(data):
-            table = _parsed(data, schema)
+            table = plain(data) if plain is not None else None
+            if table is None or holes(table, schema):
+                table = _parsed(data, schema)
             if table is not None:
                 yield table
                 continue

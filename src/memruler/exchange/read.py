@@ -19,13 +19,16 @@ from memruler.exchange.rankings import matrix, some_names
 from memruler.model.credit import CreditLevel
 from memruler.scoring.traced import Notice, Traced
 
-__all__ = ["NO_RANKING", "NO_TARGETS", "read_traced", "stem"]
+__all__ = ["ABSENT", "NO_RANKING", "NO_TARGETS", "read_traced", "stem"]
 
 NO_RANKING = "no_ranking"
 """Why a query is not scored: the targets name it and the trace does not."""
 
 NO_TARGETS = "no_targets"
 """Why a query is not scored: the trace has it and the targets do not."""
+
+ABSENT = "absent-query"
+"""Kind of the notice about queries without a ranking."""
 
 _PARTS = (SOURCE, "raw", "canonical")
 _PACKED = (".gz", ".jsonl", ".ndjson", ".json", ".parquet", ".trec", ".run", ".txt")
@@ -141,7 +144,7 @@ def _alone(cluster: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _unscored(query: Any, reason: NDArray[np.int64]) -> list[Notice]:
     told = (
-        ("absent-query", "queries with targets and no ranking; they are not scored"),
+        (ABSENT, "queries with targets and no ranking; they are not scored"),
         ("no-targets", "queries with a ranking and no targets; they are not scored"),
     )
     notices = []

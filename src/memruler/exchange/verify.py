@@ -22,6 +22,7 @@ from memruler.exchange.bundle_record import (
     Verification,
 )
 from memruler.exchange.fixtures import value_of
+from memruler.exchange.read import ABSENT
 from memruler.exchange.summary import summary_of
 from memruler.scoring.per_query import per_query
 from memruler.scoring.traced import Scored
@@ -57,7 +58,7 @@ def verify(folder: Path) -> Verification:
         # What was tampered with is not parsed.
         checks += [
             Check(name=name, passed=None, what="the checksums are wrong")
-            for name in ("scores", "summary", "fixtures")
+            for name in ("scores", "summary", "manifest", "fixtures")
         ]
     return Verification(
         bundle=root.name,
@@ -96,6 +97,8 @@ def _manifest(root: Path, shown: Path) -> BundleManifest:
                 where=path,
                 hint="do not trust this bundle",
             )
+    if not manifest.targets:
+        raise FormatError("the manifest names no target", where=path, hint="ask whoever made it")
     lacking = sorted(set(_NEEDED) - {file.path for file in manifest.files})
     if lacking:
         raise FormatError(
@@ -176,7 +179,23 @@ def _values(root: Path, manifest: BundleManifest) -> Iterator[Check]:
         same = _small(root / SUMMARY) == encoded(summary_of(scored))
         what = "the means are the same" if same else "the means differ"
         yield Check(name="summary", passed=same, what=what)
+        yield _described(manifest, scored)
     yield _fixtures(root)
+
+
+def _described(manifest: BundleManifest, scored: Scored) -> Check:
+    """Whether the manifest counts what is there."""
+    traced = scored.traced
+    absent = sum(notice.count for notice in traced.notices if notice.kind == ABSENT)
+    there = {
+        "queries": len(traced.reason),
+        "rankings": len(traced.reason) - absent,
+        "anchored": traced.anchored,
+        "rule": scored.rule,
+    }
+    wrong = [name for name, value in there.items() if getattr(manifest, name) != value]
+    what = f"not as described: {', '.join(wrong)}" if wrong else "describes what is there"
+    return Check(name="manifest", passed=not wrong, what=what)
 
 
 def _scores(root: Path, scored: Scored) -> Check:
@@ -216,6 +235,8 @@ def _fixtures(root: Path) -> Check:
         wrong = [case.name for case in cases if not _holds(case)]
     except (msgspec.MsgspecError, UnicodeDecodeError, CorpusError, ValueError) as error:
         return Check(name="fixtures", passed=False, what=f"cannot be worked out: {error}")
+    if not cases or not all(case.expected for case in cases):
+        return Check(name="fixtures", passed=False, what="there are none, or some without a value")
     if wrong:
         return Check(name="fixtures", passed=False, what="other values: " + "; ".join(wrong))
     return Check(name="fixtures", passed=True, what=f"{len(cases)} cases")
