@@ -93,17 +93,24 @@ def scored(
     from memruler.metrics.names import parse_cutoffs  # noqa: PLC0415
     from memruler.scoring.traced import score_traced  # noqa: PLC0415
 
-    deepest = min(traced.hits.shape[1] for traced in opened)
+    deepest = min(traced.deepest() for traced in opened)
     if cutoffs is None:
-        depths = tuple(k for k in _USUAL if k <= deepest) or (1,)
+        depths = tuple(k for k in _USUAL if k <= deepest)
     else:
         depths = parse_cutoffs(cutoffs)
         if depths[-1] > deepest:
             raise UsageError(
-                f"no ranking reaches {depths[-1]} hits; the longest has {deepest}",
+                f"no ranking was asked for {depths[-1]} hits, only for {deepest}",
                 where=f"-k {cutoffs}",
                 hint=f"{deepest} is the deepest cut-off that these rankings can tell about",
             )
+    anchored = all(traced.anchored for traced in opened)
+    if rule is not None and rule != "id" and not anchored:
+        raise UsageError(
+            "the targets do not say which anchor an id supports",
+            where=f"--credit {rule}",
+            hint="use --credit id, or give the groups of each query (docs/exchange.md)",
+        )
     if rule is None:
-        rule = "anchor" if all(traced.anchored for traced in opened) else "id"
+        rule = "anchor" if anchored else "id"
     return [score_traced(traced, depths, rule) for traced in opened]

@@ -151,6 +151,8 @@ def _no_holes(array: Any) -> bool:
         inner = [array.keys, array.items]
     elif isinstance(array, pa.ListArray):
         inner = [array.flatten()]
+    elif isinstance(array, pa.DictionaryArray):
+        inner = [array.dictionary]
     elif isinstance(array, pa.StructArray):
         return all(_no_holes(part) for part in array.flatten())
     else:

@@ -151,7 +151,9 @@ def _lists(texts: _Texts, keys: _Ints) -> Any:
     closes = np.flatnonzero((texts.gap == _LIST_ENDS) | (texts.gap == _BOTH_END))
     lengths = closes[np.searchsorted(closes, keys + 1)] - keys
     ends = np.append(0, np.cumsum(lengths)).astype(np.int32)
-    at = np.arange(ends[-1], dtype=np.int32) + np.repeat((keys + 1 - ends[:-1]).astype(np.int32), lengths)
+    at = np.arange(ends[-1], dtype=np.int32) + np.repeat(
+        (keys + 1 - ends[:-1]).astype(np.int32), lengths
+    )
     items = texts.take(at).dictionary_encode()
     names = pc.utf8_slice_codeunits(items.dictionary, 1)
     offsets: Any = pa.array(ends)

@@ -5,13 +5,27 @@ from typing import Any
 
 import msgspec
 
+from memruler.compare.target_card import TargetCard
+from memruler.compare.target_record import TargetScores
 from memruler.model.run import Manifest
 from memruler.model.summary import Summary, Timing
 
-__all__ = ["SCHEMA_VERSION", "ReportDocument", "encode"]
+__all__ = ["SCHEMA_VERSION", "ReportDocument", "TargetPart", "encode"]
 
 SCHEMA_VERSION = 1
 """Version of `ReportDocument`; raised with every change that an old reader would misread."""
+
+
+class TargetPart(msgspec.Struct, frozen=True, kw_only=True):
+    """Which stored form earned the credit: in the report of every store that transforms.
+
+    Attributes:
+        scores: What the run scores under each target, per anchor.
+        card: What each target admits here, and what the choice moves.
+    """
+
+    scores: TargetScores
+    card: TargetCard
 
 
 class ReportDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,11 +37,13 @@ class ReportDocument(msgspec.Struct, frozen=True, kw_only=True):
         summary: What was scored.
         timing: Wall times; the only part that differs between two runs of the same thing,
             apart from the manifest's own times.
+        targets: None for a store that holds nothing but what was said.
     """
 
     manifest: Manifest
     summary: Summary
     timing: Timing
+    targets: TargetPart | None = None
     schema_version: int = SCHEMA_VERSION
 
 

@@ -1,7 +1,7 @@
 """Runs and comparisons as Markdown pages, with the whole provenance."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -11,8 +11,9 @@ from markupsafe import Markup
 from memruler.compare.fingerprint import flatten
 from memruler.compare.record import Comparison
 from memruler.report import numbers
-from memruler.report.document import ReportDocument
+from memruler.report.document import ReportDocument, TargetPart
 from memruler.report.escape import code, md
+from memruler.report.markdown_targets import card_lines, score_lines
 from memruler.report.view import (
     category_deltas,
     category_rows,
@@ -38,9 +39,16 @@ def markdown_run(document: ReportDocument) -> str:
         m=document.manifest,
         s=document.summary,
         t=document.timing,
+        card=Markup("\n".join(_target_lines(document.targets))),  # noqa: S704 - lines are escaped
         headline=headline_of(document.summary),
         moved=moved_headline(document.summary),
     )
+
+
+def _target_lines(part: TargetPart | None) -> Iterator[str]:
+    if part is not None:
+        yield from score_lines(part.scores)
+        yield from card_lines(part.card)
 
 
 def markdown_comparison(comparison: Comparison, *, queries: int | None = 50) -> str:

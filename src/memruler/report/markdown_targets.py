@@ -1,6 +1,6 @@
 """What changes when only the target does, as a Markdown page; cards as a part of any page."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from memruler.compare.sensitivity_record import Recommendation, Sensitivity
 from memruler.compare.target_card import TargetCard
@@ -9,8 +9,9 @@ from memruler.report import numbers
 from memruler.report import targets_view as view
 from memruler.report import targets_words as words
 from memruler.report.escape import code, md
+from memruler.report.markdown_table import table
 
-__all__ = ["card_lines", "markdown_targets"]
+__all__ = ["card_lines", "markdown_targets", "score_lines"]
 
 
 def markdown_targets(found: Sensitivity) -> str:
@@ -31,7 +32,7 @@ def card_lines(card: TargetCard, level: int = 2) -> Iterator[str]:
         (code(row[0]), md(one.admits), *row[1:-1], md(row[-1]))
         for one, row in zip(card.targets, view.coverage_rows(card.targets), strict=True)
     )
-    yield from _table(heads, "llrrrrrl", rows)
+    yield from table(heads, "llrrrrrl", rows)
     shares = (
         (
             md(f"{one.a} > {one.b}"),
@@ -42,8 +43,8 @@ def card_lines(card: TargetCard, level: int = 2) -> Iterator[str]:
         )
         for one in card.pairs
     )
-    yield from _table(_SHIFT_HEADS, "lrrrrrrr", shares)
-    yield from _table(
+    yield from table(_SHIFT_HEADS, "lrrrrrrr", shares)
+    yield from table(
         ("point", "here"), "ll", ((md(one.point), md(one.says)) for one in card.statements)
     )
     others = [*words.order_words(card)]
@@ -77,16 +78,16 @@ def _lines(found: Sensitivity) -> Iterator[str]:
     heads = [*pairs, *(["winner"] if several else [])]
     metric = words.leading(found)
     yield from (f"## By depth: queries whose {code(metric)} changes", "")
-    yield from _table(["k", *heads], "r" + sides, view.depth_rows(found))
+    yield from table(["k", *heads], "r" + sides, view.depth_rows(found))
     rows = [(md(row[0]), *row[1:]) for row in view.category_rows(found)]
     if rows:
         yield from (f"## By query type, k = {found.cutoffs[-1]}", "")
-        yield from _table(["type", "queries", *heads], "lr" + sides, rows)
+        yield from table(["type", "queries", *heads], "lr" + sides, rows)
     yield from _sizes(found)
     yield from ("## Other means, other rules, and where the targets agree", "")
     yield from (*(f"- {md(label)}: {md(told)}" for label, told in _others(found)), "")
     for scores in found.scores:
-        yield from _scores(scores)
+        yield from score_lines(scores)
     for card in found.cards:
         yield from card_lines(card)
     if found.notes:
@@ -105,11 +106,11 @@ def _means(found: Sensitivity) -> Iterator[str]:
             cells.append(f"**{value}**" if wins else value)
         rows.append((code(system), *cells))
     heads = ("system", *map(code, found.targets))
-    yield from _table(heads, "l" + "r" * len(found.targets), rows)
+    yield from table(heads, "l" + "r" * len(found.targets), rows)
 
 
 def _winners(rows: Sequence[Recommendation], targets: Sequence[str]) -> Iterator[str]:
-    yield from _table(
+    yield from table(
         ("metric", "outcome", *map(code, targets)),
         "l" * (2 + len(targets)),
         (
@@ -147,7 +148,7 @@ def _shifts(found: Sensitivity) -> Iterator[str]:
     for k in found.cutoffs:
         yield from (f"## What changes from one target to another, k = {k}", "")
         rows = ((md(row[0]), *row[1:]) for row in view.shift_rows(found.shifts, k))
-        yield from _table(_SHIFT_HEADS, "lrrrrrrr", rows)
+        yield from table(_SHIFT_HEADS, "lrrrrrrr", rows)
         heads = ("pair", "metric", "up", "down", "mean", *Spread.__struct_fields__)
         spreads = (
             (md(f"{pair.a} > {pair.b}"), *row)
@@ -156,7 +157,7 @@ def _shifts(found: Sensitivity) -> Iterator[str]:
             if depth.k == k
             for row in _spread(depth)
         )
-        yield from _table([md(head) for head in heads], "ll" + "r" * (len(heads) - 2), spreads)
+        yield from table([md(head) for head in heads], "ll" + "r" * (len(heads) - 2), spreads)
 
 
 def _spread(depth: DepthShifts) -> Iterator[tuple[str, ...]]:
@@ -172,7 +173,7 @@ def _sizes(found: Sensitivity) -> Iterator[str]:
     yield ""
     heads = ("pair", "k", "queries", "slope", "t", "r2", "mean at same size (n)")
     rows = ((md(row[0]), *row[1:]) for row in view.size_rows(found.cardinality))
-    yield from _table(heads, "lrrrrrr", rows)
+    yield from table(heads, "lrrrrrr", rows)
     bins = (
         (
             md(f"{one.a} > {one.b}"),
@@ -185,7 +186,7 @@ def _sizes(found: Sensitivity) -> Iterator[str]:
         for one in found.cardinality
         for part in one.bins
     )
-    yield from _table(("pair", "k", "more items", "queries", "changed", "mean"), "lrrrrr", bins)
+    yield from table(("pair", "k", "more items", "queries", "changed", "mean"), "lrrrrr", bins)
     lines = list(words.line_words(found.cardinality))
     if lines:
         yield from (*(f"- {md(told)}" for told in lines), "")
@@ -204,7 +205,8 @@ def _others(found: Sensitivity) -> Iterator[tuple[str, str]]:
             yield f"without {target}", f"{name}: {why}"
 
 
-def _scores(found: TargetScores) -> Iterator[str]:
+def score_lines(found: TargetScores) -> Iterator[str]:
+    """The means of one store under each target as Markdown lines."""
     yield from (f"## Scores of {code(found.name)}", "")
     heads = ["target", "queries", "k", "top1", "recall_any", "recall_all", "recall_micro"]
     heads += ["recall_pooled", "mrr", "ndcg", "found", "anchors"]
@@ -236,12 +238,4 @@ def _scores(found: TargetScores) -> Iterator[str]:
                         str(means.anchors),
                     )
                 )
-        yield from _table(list(map(code, heads)), "l" + "r" * (len(heads) - 1), rows)
-
-
-def _table(heads: Sequence[str], sides: str, rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    yield f"| {' | '.join(heads)} |"
-    yield f"|{'|'.join('--:' if side == 'r' else '---' for side in sides)}|"
-    for row in rows:
-        yield f"| {' | '.join(row)} |"
-    yield ""
+        yield from table(list(map(code, heads)), "l" + "r" * (len(heads) - 1), rows)

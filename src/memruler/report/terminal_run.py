@@ -9,11 +9,14 @@ from rich.text import Text
 from memruler.errors import printable
 from memruler.model.summary import Level, Omitted, Summary
 from memruler.report import numbers
-from memruler.report.document import ReportDocument
+from memruler.report.document import ReportDocument, TargetPart
 from memruler.report.layout import banner, column_head, facts, heading, numeric_table
+from memruler.report.table import print_table
 from memruler.report.view import PER_QUERY, ceilings, floors, headline_of, levels_of, moved_headline
 
 __all__ = ["render_run"]
+
+_PAGE = "report.md"
 
 
 def render_run(document: ReportDocument, folder: Path, console: Console) -> None:
@@ -34,6 +37,8 @@ def render_run(document: ReportDocument, folder: Path, console: Console) -> None
     for level in levels_of(summary.slices[0].cutoffs):
         heading(console, f"{level} level (n/N: queries that found k distinct {level}s, of all)")
         _level(console, summary, level)
+    if document.targets is not None:
+        _targets(console, document.targets)
     console.print()
     facts(console, _facts(document))
     # By itself and unwrapped, so that it can be copied.
@@ -73,6 +78,28 @@ def _level(console: Console, summary: Summary, level: Level) -> None:
             means = (numbers.mean(row.values.get(metric)) for metric in PER_QUERY)
             table.add_row(str(row.k), *means, numbers.share(row.counted, row.of))
     console.print(table)
+
+
+def _targets(console: Console, part: TargetPart) -> None:
+    card = part.card
+    heading(
+        console,
+        f"which form earns the credit (anchors: {card.level}s, k = {card.k}; the tables above are "
+        "raw)",
+    )
+    rows = []
+    for one in part.scores.targets:
+        row = [one.target, *(["-"] * 5), f"{one.scored}/{part.scores.queries}"]
+        if one.own.depths:
+            deep = one.own.depths[-1]
+            values = (one.own.top1, deep.recall_any, deep.recall_micro, deep.mrr, deep.ndcg)
+            row[1:6] = map(numbers.mean, values)
+        rows.append(row)
+    heads = ["top1", "recall_any", "recall_micro", "mrr", "ndcg"]
+    print_table(console, ["target"], [*map(column_head, heads), "queries"], rows)
+    console.print(
+        Text(f"more: memruler score RUN; what each admits: the target card in {_PAGE}", style="dim")
+    )
 
 
 def _facts(document: ReportDocument) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """A sealed run as rankings with the gold of each target; texts and ids stay on disk."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -82,7 +82,7 @@ def traced_from_run(
         # Looked up once for all targets: each keeps some of the pairs.
         asked = np.repeat(np.arange(len(hits)), np.diff(gold.offsets))
         ranks = places(hits, asked[found.anchor], found.item)
-        notices += oddities.result()
+        notices += (*oddities.result(), *_one_draw(manifest))
     supports: dict[str, Supports] = {}
     unserved: dict[str, str] = {}
     for target in targets:
@@ -115,6 +115,7 @@ def traced_from_run(
         identity={part: manifest.fingerprint[part] for part in ("corpus", "population")},
         notices=notices,
         forms=forms,
+        asked=int(manifest.fingerprint["retrieval"]["limit"]),
     )
 
 
@@ -241,6 +242,20 @@ def _reasons(
 
 def _anchor(level: CreditLevel) -> str:
     return "session" if level == "session" else "turn"
+
+
+def _one_draw(manifest: Manifest) -> Iterator[Notice]:
+    """Whether a repetition gave the same rankings; otherwise no difference here is a fact."""
+    probe = manifest.determinism
+    if probe is None:
+        yield Notice(kind="one-draw", what="instances were replayed again: not measured", count=0)
+    elif probe.identical < probe.queries:
+        yield Notice(
+            kind="one-draw",
+            what=f"of {probe.queries} queries ranked otherwise in fresh stores: every value here "
+            "is one draw",
+            count=probe.queries - probe.identical,
+        )
 
 
 def _notices(

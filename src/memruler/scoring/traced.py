@@ -45,6 +45,7 @@ class Traced(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         categories: Names.
         cluster: Number of the conversation or family that the query belongs to [Q].
         hits: Items by rank; -1 fills short lists at their end [Q, L] (int32).
+        asked: How many hits were asked for; None where that is not known.
         reason: Why a query is not scored under any target, as a place in `reasons`; -1 if it is
             [Q]. A failed search or an absent ranking is a reason, never a miss.
         reasons: Names.
@@ -78,6 +79,11 @@ class Traced(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     identity: dict[str, Any] = {}
     notices: tuple[Notice, ...] = ()
     forms: Forms | None = None
+    asked: int | None = None
+
+    def deepest(self) -> int:
+        """The deepest cut-off that the rankings can tell about."""
+        return max(1, self.hits.shape[1] if self.asked is None else self.asked)
 
     def counts(self) -> NDArray[np.bool_]:
         """Which queries may be scored [Q]."""
