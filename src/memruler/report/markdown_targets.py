@@ -35,7 +35,7 @@ def card_lines(card: TargetCard, level: int = 2) -> Iterator[str]:
     yield from table(heads, "llrrrrrl", rows)
     shares = (
         (
-            md(f"{one.a} > {one.b}"),
+            md(f"{one.a} to {one.b}"),
             str(one.queries),
             *map(words.percent, (one.ndcg, one.mrr, one.recall, one.top1)),
             str(one.hit_flips),
@@ -73,7 +73,7 @@ def _lines(found: Sensitivity) -> Iterator[str]:
         yield from _winners(found.recommendations, found.targets)
         yield from _flips(found)
     yield from _shifts(found)
-    pairs = [md(f"{pair.a} > {pair.b}") for pair in found.shifts]
+    pairs = [md(f"{pair.a} to {pair.b}") for pair in found.shifts]
     sides = "r" * len(pairs) + ("l" if several else "")
     heads = [*pairs, *(["winner"] if several else [])]
     metric = words.leading(found)
@@ -151,7 +151,7 @@ def _shifts(found: Sensitivity) -> Iterator[str]:
         yield from table(_SHIFT_HEADS, "lrrrrrrr", rows)
         heads = ("pair", "metric", "up", "down", "mean", *Spread.__struct_fields__)
         spreads = (
-            (md(f"{pair.a} > {pair.b}"), *row)
+            (md(f"{pair.a} to {pair.b}"), *row)
             for pair in found.shifts
             for depth in pair.whole.depths
             if depth.k == k
@@ -176,7 +176,7 @@ def _sizes(found: Sensitivity) -> Iterator[str]:
     yield from table(heads, "lrrrrrr", rows)
     bins = (
         (
-            md(f"{one.a} > {one.b}"),
+            md(f"{one.a} to {one.b}"),
             str(one.k),
             words.bin_name(part),
             str(part.queries),

@@ -14,6 +14,7 @@ from memruler.compare.timed import TimeComparison
 from memruler.report.document import ReportDocument, encode
 from memruler.studies.ablation_record import Ablation
 from memruler.studies.ablation_spec import AblationSpec
+from memruler.studies.audit_record import Audit
 from memruler.studies.canary_record import Canary
 from memruler.studies.power_record import PowerStudy
 from memruler.studies.sweep_record import Sweep
@@ -36,6 +37,7 @@ SCHEMAS: dict[str, tuple[str, Any]] = {
     "sweep-spec.schema.json": ("A SPEC.toml of `memruler sweep`", SweepSpec),
     "target-scores.schema.json": ("What `memruler score --json` prints", TargetScores),
     "sensitivity.schema.json": ("What `memruler targets --json` prints", Sensitivity),
+    "audit.schema.json": ("What `memruler audit read --json` prints", Audit),
 }
 """File name to title and record."""
 

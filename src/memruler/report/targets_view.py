@@ -30,7 +30,7 @@ __all__ = [
 def shift_rows(shifts: Sequence[PairShift], k: int) -> Iterator[tuple[str, ...]]:
     """Pair, queries, shares changed (nDCG, MRR, recall, top-1), hit flips, mean shift of nDCG."""
     for pair in shifts:
-        name = f"{pair.a} > {pair.b}"
+        name = f"{pair.a} to {pair.b}"
         whole = next((one for one in pair.whole.depths if one.k == k), None)
         if whole is None:
             yield (name, "0", *["-"] * 6)
@@ -94,7 +94,7 @@ def size_rows(found: Sequence[Cardinality]) -> Iterator[tuple[str, ...]]:
         line = one.line
         level = next((part for part in one.bins if part.low == part.high == 0), None)
         yield (
-            f"{one.a} > {one.b}",
+            f"{one.a} to {one.b}",
             str(one.k),
             str(one.queries),
             "-" if line.slope is None else numbers.delta(line.slope),

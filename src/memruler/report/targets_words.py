@@ -141,7 +141,7 @@ def line_words(found: Sequence[Cardinality]) -> Iterator[str]:
     """Why a line or its t is not there."""
     for one in found:
         if one.line.reason is not None:
-            yield f"{one.a} > {one.b}, k = {one.k}: {one.line.reason}"
+            yield f"{one.a} to {one.b}, k = {one.k}: {one.line.reason}"
 
 
 def agreement_words(one: Agreement, *, several: bool) -> str:

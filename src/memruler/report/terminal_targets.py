@@ -90,7 +90,7 @@ def _card_facts(card: TargetCard) -> Iterator[tuple[str, str]]:
         named = zip(("nDCG", "MRR", "recall", "top-1"), map(words.percent, shares), strict=True)
         told = ", ".join(f"{name} {share}" for name, share in named)
         changed = f"changed at k = {card.k} on {pair.queries} queries: {told}; "
-        yield f"{pair.a} > {pair.b}", f"{changed}{pair.hit_flips} hit flips"
+        yield f"{pair.a} to {pair.b}", f"{changed}{pair.hit_flips} hit flips"
     for statement in card.statements:
         yield statement.point, statement.says
     for told in words.order_words(card):
