@@ -1,7 +1,7 @@
 """What is odd about targets and items; it is told, and nothing is repaired."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from memruler.exchange.ahead import ahead
 from memruler.exchange.faults import Faults
-from memruler.exchange.gold import SOURCE, Entries, target_entries
+from memruler.exchange.gold import SOURCE, Entries, numbers, target_entries
 from memruler.exchange.json_lines import json_tables
 from memruler.exchange.lines import blocks
 from memruler.exchange.mapping import Mapping
-from memruler.exchange.names import Numbering
 from memruler.exchange.rankings import some_names
 from memruler.scoring.traced import MOST_NAMES, Notice
 
@@ -28,7 +27,7 @@ class _ItemLine(msgspec.Struct):
     id: Annotated[str, msgspec.Meta(min_length=1)]
 
 
-def refuse_stray_grades(path: Path, mapping: Mapping, numbering: Numbering) -> None:
+def refuse_stray_grades(path: Path, mapping: Mapping) -> None:
     """Refuse grades of ids that their group does not have.
 
     Raises:
@@ -36,19 +35,18 @@ def refuse_stray_grades(path: Path, mapping: Mapping, numbering: Numbering) -> N
     """
     if mapping.group_query is None or not len(mapping.grade):
         return
-    parts = [target_entries(mapping.groups, name, numbering) for name in mapping.groups]
+    parts = [target_entries(mapping.groups, name) for name in mapping.groups]
     whole = Entries(
         np.concatenate([part.owner for part in parts]), np.concatenate([p.item for p in parts])
     )
-    items = numbering.of(mapping.grades.items).astype(np.int64)
-    graded = Entries(mapping.grades.owners(), items)
-    rows = np.unique(mapping.group_query[_missing(graded, whole, numbering)])
+    graded = Entries(mapping.grades.owners(), numbers(mapping.grades))
+    rows = np.unique(mapping.group_query[_missing(graded, whole)])
     faults = Faults(path)
     faults.add("an id is graded and not in its group", some_names(mapping.query, rows), len(rows))
     faults.refuse()
 
 
-def mapping_notices(mapping: Mapping, numbering: Numbering) -> list[Notice]:
+def mapping_notices(mapping: Mapping) -> list[Notice]:
     """Targets that are not subsets of `source`, and ids that are not those of the groups."""
     grouped = mapping.group_query is not None
     lists = mapping.groups if grouped else mapping.ids
@@ -56,11 +54,11 @@ def mapping_notices(mapping: Mapping, numbering: Numbering) -> list[Notice]:
     notices: list[Notice] = []
     said = lists[SOURCE].named() if SOURCE in lists else np.zeros(0, np.int64)
     if len(said):
-        whole = target_entries(lists, SOURCE, numbering)
+        whole = target_entries(lists, SOURCE)
         for name in lists:
-            part = target_entries(lists, name, numbering)
+            part = target_entries(lists, name)
             inside = np.isin(part.owner, said)
-            lost = _missing(Entries(part.owner[inside], part.item[inside]), whole, numbering)
+            lost = _missing(Entries(part.owner[inside], part.item[inside]), whole)
             _tell(
                 notices,
                 mapping,
@@ -72,14 +70,14 @@ def mapping_notices(mapping: Mapping, numbering: Numbering) -> list[Notice]:
         given = mapping.ids[name].named()
         if not len(given) or (name != SOURCE and not len(lists[name].named())):
             continue
-        ids = target_entries(mapping.ids, name, numbering)
-        group = target_entries(lists, name, numbering)
+        ids = target_entries(mapping.ids, name)
+        group = target_entries(lists, name)
         owner = rows[group.owner]
         inside = np.isin(owner, given)
         groups = Entries(owner[inside], group.item[inside])
         said_ids = np.isin(ids.owner, given)
         ids = Entries(ids.owner[said_ids], ids.item[said_ids])
-        odd = np.union1d(_missing(ids, groups, numbering), _missing(groups, ids, numbering))
+        odd = np.union1d(_missing(ids, groups), _missing(groups, ids))
         _tell(
             notices,
             mapping,
@@ -90,9 +88,9 @@ def mapping_notices(mapping: Mapping, numbering: Numbering) -> list[Notice]:
     return notices
 
 
-def _missing(some: Entries, others: Entries, numbering: Numbering) -> NDArray[np.int64]:
+def _missing(some: Entries, others: Entries) -> NDArray[np.int64]:
     """Owners with an item in `some` that they do not have in `others`."""
-    span = len(numbering.names)
+    span = 1 + int(max(some.item.max(initial=0), others.item.max(initial=0)))
     lost = np.setdiff1d(some.owner * span + some.item, others.owner * span + others.item)
     return np.unique(lost // span)
 
@@ -105,12 +103,12 @@ def _tell(
         notices.append(Notice(kind=kind, what=what, count=len(rows), names=names))
 
 
-def unknown_items(path: Path, numbering: Numbering) -> list[Notice]:
+def unknown_items(path: Path, names: Any) -> list[Notice]:
     """Items that rankings or targets name and the list of stored items does not.
 
     Args:
         path: JSON Lines with an `id` a line.
-        numbering: The items named.
+        names: Of the items named.
 
     Raises:
         FaultyFile: Lines are not of that shape.
@@ -118,9 +116,9 @@ def unknown_items(path: Path, numbering: Numbering) -> list[Notice]:
     listed = [
         table.column("id") for table in json_tables(path, ahead(blocks(path)), _ITEMS, _ItemLine)
     ]
-    known = pa.chunked_array([c for column in listed for c in column.chunks], pa.string())
-    lost = pc.invert(pc.is_in(numbering.names, value_set=known.cast(numbering.names.type)))
-    unknown = numbering.names.filter(lost)
+    known: Any = pa.chunked_array([c for one in listed for c in one.chunks], pa.string())
+    named = names.unique()  # a name can have several numbers
+    unknown = named.filter(pc.invert(pc.is_in(named, value_set=known)))
     if not len(unknown):
         return []
     return [

@@ -1,16 +1,13 @@
 """From a mapping and the numbers of its items to the gold of each query under each target."""
 
-from typing import Any
-
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from memruler.exchange.mapping import Lists, Mapping, Sets, joined
-from memruler.exchange.names import Numbering
 from memruler.model.credit import Supports
 
-__all__ = ["SOURCE", "Entries", "known_targets", "pairs", "supports_of", "target_entries"]
+__all__ = ["SOURCE", "Entries", "known_targets", "numbers", "supports_of", "target_entries"]
 
 SOURCE, RAW, CANONICAL = "source", "raw", "canonical"
 
@@ -34,17 +31,17 @@ def known_targets(mapping: Mapping) -> list[str]:
     return found
 
 
-def target_entries(lists: dict[str, Lists], target: str, numbering: Numbering) -> Entries:
+def target_entries(lists: dict[str, Lists], target: str) -> Entries:
     """The items of a target by owner.
 
     `source` is what the file says it is; of an owner that does not say, `raw` and `canonical`.
     """
-    owner, item = _of(lists.get(target), numbering)
+    owner, item = _of(lists.get(target))
     if target == SOURCE:
         said = lists[SOURCE].named() if SOURCE in lists else np.zeros(0, np.int64)
         parts = [(owner, item)]
         for name in (RAW, CANONICAL):
-            more, items = _of(lists.get(name), numbering)
+            more, items = _of(lists.get(name))
             left = ~np.isin(more, said) if len(said) else np.ones(len(more), np.bool_)
             parts.append((more[left], items[left]))
         owner, item = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -53,35 +50,38 @@ def target_entries(lists: dict[str, Lists], target: str, numbering: Numbering) -
     return Entries(owner, item)
 
 
-def _of(lists: Lists | None, numbering: Numbering) -> tuple[_Ints, _Ints]:
+def _of(lists: Lists | None) -> tuple[_Ints, _Ints]:
     if lists is None:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    return lists.owners(), numbering.of(lists.items).astype(np.int64)
+    return lists.owners(), numbers(lists)
 
 
-def supports_of(
-    mapping: Mapping, target: str, numbering: Numbering, at: _Ints, queries: int
-) -> Supports:
+def numbers(lists: Lists | Sets) -> _Ints:
+    """The numbers of ids; `memruler.exchange.numbering` has set them."""
+    assert lists.number is not None  # noqa: S101 - read_traced numbers before it asks
+    return lists.number
+
+
+def supports_of(mapping: Mapping, target: str, at: _Ints, queries: int) -> Supports:
     """The gold of Q queries under a target.
 
     Args:
         mapping: The file.
         target: One of `known_targets`.
-        numbering: Of the items.
         at: Which of the Q queries each row of the mapping is [M].
         queries: Q.
     """
     if mapping.group_query is None:
-        entries = target_entries(mapping.ids, target, numbering)
-        grade = _grades(mapping, target, numbering, entries)
+        entries = target_entries(mapping.ids, target)
+        grade = _grades(mapping, target, entries)
         return _each_by_itself(target, at[entries.owner], entries.item, grade, queries)
-    entries = target_entries(mapping.groups, target, numbering)
+    entries = target_entries(mapping.groups, target)
     group, item = entries.owner, entries.item
-    grade = _grades(mapping, target, numbering, entries)
+    grade = _grades(mapping, target, entries)
     lengths = np.ones(len(item), np.int64)
     for together in _sets(mapping, target):
         group = np.concatenate([group, joined(together.group)])
-        item = np.concatenate([item, numbering.of(together.items)])
+        item = np.concatenate([item, numbers(together)])
         lengths = np.concatenate([lengths, joined(together.length)])
         grade = np.concatenate([grade, np.ones(len(group) - len(grade))])
     query_of = at[mapping.group_query]
@@ -175,23 +175,17 @@ def _assembled(
     )
 
 
-def _grades(
-    mapping: Mapping, target: str, numbering: Numbering, entries: Entries
-) -> NDArray[np.float64]:
+def _grades(mapping: Mapping, target: str, entries: Entries) -> NDArray[np.float64]:
     """How far each item supports its owner: fully, where no grade says something else."""
     found = np.ones(len(entries.item))
     if not len(mapping.grade) or target in mapping.ungraded:
         return found
-    span = len(numbering.names)
-    graded = mapping.grades.owners() * span + numbering.of(mapping.grades.items)
+    items = numbers(mapping.grades)
+    span = 1 + int(max(items.max(initial=0), entries.item.max(initial=0)))
+    graded = mapping.grades.owners() * span + items
     order = np.argsort(graded)
     wanted = entries.owner * span + entries.item
     at = np.minimum(np.searchsorted(graded[order], wanted), len(graded) - 1)
     same = graded[order][at] == wanted
     found[same] = mapping.grade[order][at[same]]
     return found
-
-
-def pairs(entries: Entries, rows: Any, span: int) -> _Ints:
-    """Distinct (row, item) pairs as numbers, ascending."""
-    return np.unique(rows[entries.owner] * span + entries.item)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from memruler.exchange.faults import Faults
-from memruler.exchange.names import Coded, labels, numbered
+from memruler.exchange.names import Coded, labels, unified
 from memruler.exchange.rankings import Rankings, some_names
 
 __all__ = ["HITS", "HitLine", "from_hits", "ranked_hits"]
@@ -78,10 +78,8 @@ def from_hits(path: Path, tables: Iterable[pa.Table]) -> Rankings:
         faults.refuse()
     if all(part.null_count == len(part) for part in texts["cluster"]):
         texts["cluster"] = texts["instance"]
-    numbering = numbered([queries])
-    rankings, of = ranked_hits(
-        faults, numbering.names.cast(pa.string()), numbering.of(queries), np.concatenate(ranks)
-    )
+    names, of = unified(queries)
+    rankings = ranked_hits(faults, names, of, np.concatenate(ranks))
     category, cluster = (
         _of_query(faults, name, texts[name], of, rankings.query) for name in ("category", "cluster")
     )
@@ -91,7 +89,7 @@ def from_hits(path: Path, tables: Iterable[pa.Table]) -> Rankings:
 
 def ranked_hits(
     faults: Faults, names: Any, query: NDArray[np.int32], rank: NDArray[np.int64]
-) -> tuple[Rankings, NDArray[np.int32]]:
+) -> Rankings:
     """Sort hits by their ranks.
 
     Args:
@@ -101,7 +99,7 @@ def ranked_hits(
         rank: Of each hit [H].
 
     Returns:
-        Rankings without items and texts; and `query`.
+        Rankings without items and texts.
     """
     lengths = np.bincount(query, minlength=len(names))
     starts = np.cumsum(lengths) - lengths
@@ -117,16 +115,13 @@ def ranked_hits(
     else:
         order = None
         _judge_ranks(faults, names, query, rank)
-    return (
-        Rankings(
-            query=names,
-            category=None,
-            cluster=None,
-            offsets=np.append(starts, len(query)),
-            items=Coded(),
-            order=order,
-        ),
-        query,
+    return Rankings(
+        query=names,
+        category=None,
+        cluster=None,
+        offsets=np.append(starts, len(query)),
+        items=Coded(),
+        order=order,
     )
 
 

@@ -48,6 +48,7 @@ def json_tables(
     source: Iterator[Block],
     schema: pa.Schema,
     line: type,
+    *,
     special: tuple[tuple[bytes, ...], Extra] | None = None,
     plain: Callable[[bytes], pa.Table | None] | None = None,
 ) -> Iterator[pa.Table]:

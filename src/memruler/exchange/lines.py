@@ -26,7 +26,7 @@ class Block(NamedTuple):
 
     Attributes:
         first: Number of the first one, from 1.
-        data: Their bytes; the last line of the file may lack its newline.
+        data: Their bytes, without the newline of the last one.
     """
 
     first: int
@@ -45,33 +45,36 @@ def blocks(path: Path) -> Iterator[Block]:
         InstrumentError: It cannot be read.
     """
     with open_read(path, managed=False) as file, explained("read the file", path):
-        first, kept, size, end = 1, list[bytes](), 0, 0
+        first, kept, size, whole = 1, list[bytes | memoryview](), 0, 0
         for piece in _pieces(file, path):
-            cut = piece.rfind(b"\n") + 1
-            end = size + cut if cut else end  # behind the last newline of all that is kept
-            kept.append(piece)
-            size += len(piece)
-            if size - end > LONGEST:
+            cut = piece.rfind(b"\n")
+            whole = size + cut if cut >= 0 else whole  # up to the last newline of all that is kept
+            if size + len(piece) - whole > LONGEST:
                 raise CorpusError(
                     f"a line has more than {LONGEST >> 20} MB",
                     where=path,
                     hint="one query, or one hit, a line",
                 )
-            if end >= _BLOCK:
-                data = b"".join(kept)
-                kept, size = [data[end:]], size - end
-                block = _plain(data[:end], first)
-                end = 0
-                yield block
-                first += block.data.count(b"\n")
+            if cut < 0 or whole < _BLOCK:
+                kept.append(piece)
+                size += len(piece)
+                continue
+            view = memoryview(piece)  # the one copy is that of joining
+            block = _plain(b"".join([*kept, view[:cut]]), first)
+            kept, whole = [view[cut + 1 :]], 0
+            size = len(kept[0])
+            yield block
+            first += block.data.count(b"\n") + 1
         if size:
-            yield _plain(b"".join(kept), first)
+            yield _plain(b"".join(kept).removesuffix(b"\n"), first)
 
 
 def _plain(data: bytes, first: int) -> Block:
     if first == 1:
         data = data.removeprefix(_BOM)
-    return Block(first, data.replace(b"\r\n", b"\n") if b"\r" in data else data)
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").removesuffix(b"\r")
+    return Block(first, data)
 
 
 def _pieces(file: BinaryIO, path: Path) -> Iterator[bytes]:

@@ -12,8 +12,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from memruler.exchange.names import Coded
-
 __all__ = ["GRADES", "IDS", "SETS", "Lists", "Mapping", "Sets", "joined", "mapping_schema"]
 
 IDS = "_ids"
@@ -30,13 +28,15 @@ class Lists(msgspec.Struct, eq=False):
 
     Attributes:
         owner: Number of the group or row that has the id, ascending; a part a block.
-        items: The ids.
+        items: The ids, Arrow arrays of strings; one a block.
         given: Owners that have the list at all, even an empty one; a part a block.
+        number: Of each id; set by `memruler.exchange.numbering`.
     """
 
     owner: list[NDArray[np.int64]] = []
-    items: Coded = msgspec.field(default_factory=Coded)
+    items: list[Any] = []
     given: list[NDArray[np.int64]] = []
+    number: NDArray[np.int64] | None = None
 
     def add(self, first: int, lists: Any) -> None:
         """Append lists (an Arrow array of lists of strings) of the owners from `first` on."""
@@ -45,7 +45,7 @@ class Lists(msgspec.Struct, eq=False):
         owners = np.arange(first, first + len(lists))
         self.given.append(owners[there])
         self.owner.append(np.repeat(owners, lengths))
-        self.items.add(lists.flatten())
+        self.items.append(lists.flatten())
 
     def owners(self) -> NDArray[np.int64]:
         """The owner of each id."""
@@ -62,18 +62,24 @@ class Sets(msgspec.Struct, eq=False):
     Attributes:
         group: Of each set; a part a block.
         length: Of each set.
-        items: The ids, set after set.
+        items: The ids, set after set; one array a block.
+        number: Of each id; set by `memruler.exchange.numbering`.
     """
 
     group: list[NDArray[np.int64]] = []
     length: list[NDArray[np.int64]] = []
-    items: Coded = msgspec.field(default_factory=Coded)
+    items: list[Any] = []
+    number: NDArray[np.int64] | None = None
 
     def add(self, group: NDArray[np.int64], sets: Any) -> None:
         """Append sets (an Arrow array of lists of strings), each with its group."""
         self.group.append(group)
         self.length.append(sets.value_lengths().to_numpy(zero_copy_only=False).astype(np.int64))
-        self.items.add(sets.flatten())
+        self.items.append(sets.flatten())
+
+    def owners(self) -> NDArray[np.int64]:
+        """The group of each id."""
+        return np.repeat(joined(self.group), joined(self.length))
 
 
 class Mapping(msgspec.Struct, frozen=True, eq=False, kw_only=True):
@@ -98,16 +104,6 @@ class Mapping(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     grade: NDArray[np.float64]
     sets: dict[str, Sets]
     ungraded: frozenset[str] = frozenset()
-
-    def coded(self) -> list[Coded]:
-        """Everything that names items."""
-        lists: list[Lists | Sets] = [
-            *self.groups.values(),
-            *self.ids.values(),
-            self.grades,
-            *self.sets.values(),
-        ]
-        return [one.items for one in lists]
 
 
 def joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:

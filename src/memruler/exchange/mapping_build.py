@@ -107,7 +107,7 @@ class _Build:
         counts = column.cast(GRADES).fill_null([])
         lengths = np.diff(counts.offsets.to_numpy())
         self.grades.owner.append(np.repeat(self.first_group + np.arange(len(column)), lengths))
-        self.grades.items.add(counts.keys)
+        self.grades.items.append(counts.keys)
         self.grade.append(counts.items.to_numpy(zero_copy_only=False))
 
     def _add_sets(self, column: Any) -> None:

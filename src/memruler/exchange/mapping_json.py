@@ -45,7 +45,7 @@ def mapping_tables(path: Path, names: Sequence[str]) -> Iterator[pa.Table]:
         ahead(blocks(path)),
         mapping_schema(names, full=False),
         line,
-        (_SPECIAL, special),
+        special=(_SPECIAL, special),
     )
 
 

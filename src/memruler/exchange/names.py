@@ -1,4 +1,4 @@
-"""Names of items as small numbers: a block at a time while reading, one numbering at the end."""
+"""Names of items while they are read: places in the dictionary of the block that they stand in."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,11 +8,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-__all__ = ["Coded", "Numbering", "coded", "labels", "numbered"]
+__all__ = ["Coded", "coded", "labels", "one_array", "unified"]
+
+_ROOM = 1 << 31  # bytes that the plain type of strings can count
 
 
 class Coded(msgspec.Struct, eq=False):
-    """Names in order, as places in the dictionaries of the blocks that they were read in."""
+    """Names in order.
+
+    Attributes:
+        dictionaries: The distinct names of each block, Arrow arrays of strings.
+        places: Which of them each name of the block is.
+    """
 
     dictionaries: list[Any] = []
     places: list[NDArray[np.int32]] = []
@@ -23,9 +30,6 @@ class Coded(msgspec.Struct, eq=False):
         self.dictionaries.append(encoded.dictionary)
         self.places.append(encoded.indices.to_numpy().astype(np.int32, copy=False))
 
-    def __len__(self) -> int:
-        return sum(map(len, self.places))
-
 
 def coded(names: Any) -> Coded:
     """One block of names."""
@@ -34,44 +38,22 @@ def coded(names: Any) -> Coded:
     return found
 
 
-class Numbering(msgspec.Struct, frozen=True, eq=False):
-    """Which number each name has.
-
-    Attributes:
-        names: An Arrow array of strings; the place of a name is its number.
-        maps: Dictionary by its id() to the numbers of its entries.
-    """
-
-    names: Any
-    maps: dict[int, NDArray[np.int32]]
-
-    def of(self, names: Coded) -> NDArray[np.int32]:
-        """The numbers of names, in their order."""
-        parts = [
-            self.maps[id(dictionary)].take(places)
-            for dictionary, places in zip(names.dictionaries, names.places, strict=True)
-        ]
-        return np.concatenate(parts) if parts else np.zeros(0, np.int32)
+def unified(names: Coded) -> tuple[Any, NDArray[np.int32]]:
+    """The distinct names of all blocks, in order of first mention, and which each name is."""
+    if not names.dictionaries:
+        return pa.array([], pa.string()), np.zeros(0, np.int32)
+    ends = np.cumsum([len(one) for one in names.dictionaries])
+    encoded = one_array(names.dictionaries).dictionary_encode()
+    parts = np.split(encoded.indices.to_numpy(), ends[:-1])
+    numbers = [part.take(places) for part, places in zip(parts, names.places, strict=True)]
+    return encoded.dictionary, np.concatenate(numbers).astype(np.int32, copy=False)
 
 
-def numbered(groups: Sequence[Coded]) -> Numbering:
-    """Number every name that occurs, in order of first mention.
-
-    Args:
-        groups: All that shall share the numbering.
-    """
-    dictionaries = [one for group in groups for one in group.dictionaries]
-    if not dictionaries:
-        return Numbering(pa.array([], pa.string()), {})
-    whole = pa.concat_arrays([one.cast(pa.large_string()) for one in dictionaries])
-    encoded = whole.dictionary_encode()
-    numbers = encoded.indices.to_numpy().astype(np.int32, copy=False)
-    ends = np.cumsum([len(one) for one in dictionaries])
-    parts = np.split(numbers, ends[:-1])
-    return Numbering(
-        encoded.dictionary,
-        {id(one): part for one, part in zip(dictionaries, parts, strict=True)},
-    )
+def one_array(parts: Sequence[Any]) -> Any:
+    """Arrow arrays of strings as one, of a type that has room for them."""
+    wide = sum(part.nbytes for part in parts) >= _ROOM
+    kind = pa.large_string() if wide else pa.string()
+    return pa.concat_arrays([part.cast(kind) for part in parts] or [pa.array([], kind)])
 
 
 def labels(column: Any) -> tuple[NDArray[np.int64], tuple[str, ...]]:

@@ -96,8 +96,9 @@ def _texts(data: bytes) -> _Texts | None:
     quotes = np.flatnonzero(letters == _QUOTE).astype(np.int32)
     if len(quotes) % 2:
         return None
+    offsets: Any = quotes
     parts: Any = pa.StringArray.from_buffers(
-        len(quotes) - 1, pa.py_buffer(quotes), pa.py_buffer(data)
+        len(quotes) - 1, pa.py_buffer(offsets), pa.py_buffer(data)
     )
     ends = quotes[1::2]
     gap = np.zeros(len(ends), np.int8)

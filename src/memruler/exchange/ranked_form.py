@@ -53,11 +53,13 @@ def from_ranked(path: Path, tables: Iterable[pa.Table]) -> Rankings:
         FaultyFile: A query stands twice, or there is none.
     """
     items, lengths = Coded(), [np.zeros(1, np.int64)]
+    rows: list[int] = []
     few: list[pa.Table] = []
     for table in tables:
         chunk: Any
         for chunk in table.column("ranked").chunks:
             items.add(chunk.flatten())
+            rows.append(len(chunk))
             lengths.append(np.diff(chunk.offsets.to_numpy()).astype(np.int64))
         few.append(table.drop_columns(["ranked"]))
     faults = Faults(path)
@@ -74,6 +76,7 @@ def from_ranked(path: Path, tables: Iterable[pa.Table]) -> Rankings:
         cluster=cluster_of(rest),
         offsets=np.cumsum(np.concatenate(lengths)),
         items=items,
+        block_rows=rows,
     )
 
 

@@ -15,6 +15,9 @@ from memruler.scoring.traced import MOST_NAMES, Notice
 __all__ = ["Rankings", "matrix", "refuse_repeats", "some_names"]
 
 
+_ROWS = 4096
+
+
 class Rankings(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """Rankings of R queries.
 
@@ -24,6 +27,7 @@ class Rankings(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         cluster: The same [R].
         offsets: Query q has the items `offsets[q]:offsets[q + 1]` [R + 1].
         items: In the order of the file.
+        block_rows: Queries of each block of `items`; None where a query may be in several.
         order: Which of `items` stands where in the rankings; None when they are in order.
         notices: Oddities.
     """
@@ -33,6 +37,7 @@ class Rankings(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     cluster: Any
     offsets: NDArray[np.int64]
     items: Coded
+    block_rows: list[int] | None = None
     order: NDArray[np.int64] | None = None
     notices: tuple[Notice, ...] = ()
 
@@ -77,14 +82,23 @@ def matrix(
         hits = np.full((rows, width), -1, np.int32)
         hits[np.arange(width) < lengths[:, None]] = numbers
     faults = Faults(path)
-    inside = np.sort(hits, axis=1)
-    twice = (inside[:, 1:] == inside[:, :-1]) & (inside[:, 1:] >= 0)
-    bad = np.flatnonzero(twice.any(axis=1))
+    bad = _rows_with_repeats(hits)
     if len(bad):
         shown = []
         for row in bad[:MOST_NAMES]:
-            item = names[int(inside[row, 1:][twice[row]][0])].as_py()
+            items, counts = np.unique(hits[row][hits[row] >= 0], return_counts=True)
+            item = names[int(items[counts > 1][0])].as_py()
             shown.append(f"{rankings.query[int(row)].as_py()} has {item}")
         faults.add("a ranking has an item twice", shown, len(bad))
     faults.refuse()
     return hits
+
+
+def _rows_with_repeats(hits: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Rows in which an item stands twice; some at a time, so that they stay in the cache."""
+    bad = []
+    for start in range(0, len(hits), _ROWS):
+        inside = np.sort(hits[start : start + _ROWS], axis=1)
+        twice = (inside[:, 1:] == inside[:, :-1]) & (inside[:, 1:] >= 0)
+        bad.append(start + np.flatnonzero(twice.any(axis=1)))
+    return np.concatenate(bad) if bad else np.zeros(0, np.int64)

@@ -14,7 +14,8 @@ from memruler.errors import UsageError
 from memruler.exchange.checks import mapping_notices, refuse_stray_grades, unknown_items
 from memruler.exchange.formats import is_target, read_mapping, read_rankings, targets_in
 from memruler.exchange.gold import SOURCE, known_targets, supports_of
-from memruler.exchange.names import labels, numbered
+from memruler.exchange.names import labels
+from memruler.exchange.numbering import number_items
 from memruler.exchange.rankings import matrix, some_names
 from memruler.model.credit import CreditLevel
 from memruler.scoring.traced import Notice, Traced
@@ -79,10 +80,10 @@ def read_traced(
                 where=where,
                 hint=f"it has {', '.join(known) or 'none'}",
             )
-    numbering = numbered([rankings.items, *mapping.coded()])
-    refuse_stray_grades(where, mapping, numbering)
-    hits = matrix(trace, rankings, numbering.of(rankings.items), numbering.names)
     query, at, reason = _joined(rankings.query, mapping.query)
+    numbers, item_names = number_items(rankings, mapping, at)
+    hits = matrix(trace, rankings, numbers, item_names)
+    refuse_stray_grades(where, mapping)
     absent = len(query) - len(hits)
     if absent:
         hits = np.concatenate([hits, np.full((absent, hits.shape[1]), -1, np.int32)])
@@ -98,18 +99,15 @@ def read_traced(
         hits=hits,
         reason=reason,
         reasons=(NO_RANKING, NO_TARGETS),
-        supports={
-            name: supports_of(mapping, name, numbering, at, len(query))
-            for name in (wanted or known)
-        },
+        supports={name: supports_of(mapping, name, at, len(query)) for name in (wanted or known)},
         level=level,
         anchored=mapping.group_query is not None,
-        items=numbering.names,
+        items=item_names,
         notices=(
             *rankings.notices,
             *_unscored(query, reason),
-            *mapping_notices(mapping, numbering),
-            *(unknown_items(items, numbering) if items is not None else ()),
+            *mapping_notices(mapping),
+            *(unknown_items(items, item_names) if items is not None else ()),
         ),
     )
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 from pyarrow import csv
@@ -18,7 +19,7 @@ from memruler.exchange.hits_form import ranked_hits
 from memruler.exchange.json_lines import buffer
 from memruler.exchange.lines import Block, blocks
 from memruler.exchange.mapping import Lists, Mapping
-from memruler.exchange.names import Coded, coded, numbered
+from memruler.exchange.names import Coded, coded, unified
 from memruler.exchange.rankings import Rankings, some_names
 from memruler.scoring.traced import MOST_NAMES, Notice
 
@@ -60,10 +61,9 @@ def run_rankings(path: Path) -> Rankings:
             ranks.append(batch.column("rank").to_numpy())
             scores.append(batch.column("score").to_numpy())
     faults = Faults(path)
-    numbering = numbered([queries])
-    names = numbering.names.cast(pa.string())
-    query, score = numbering.of(queries), np.concatenate(scores)
-    rankings, _ = ranked_hits(faults, names, query, np.concatenate(ranks))
+    names, query = unified(queries)
+    score = np.concatenate(scores)
+    rankings = ranked_hits(faults, names, query, np.concatenate(ranks))
     wild = np.unique(query[~np.isfinite(score)])
     faults.add("a score is no finite number", some_names(names, wild), len(wild))
     faults.refuse()
@@ -82,14 +82,8 @@ def run_rankings(path: Path) -> Rankings:
             ),
         )
     none = pa.nulls(len(names), pa.string())
-    return Rankings(
-        query=names,
-        category=none,
-        cluster=none,
-        offsets=rankings.offsets,
-        items=items,
-        order=rankings.order,
-        notices=notices,
+    return msgspec.structs.replace(
+        rankings, category=none, cluster=none, items=items, notices=notices
     )
 
 
@@ -115,8 +109,7 @@ def qrels_mapping(path: Path) -> Mapping:
     lists = Lists()
     lists.owner.append(query[order])
     lists.given.append(np.arange(len(names)))
-    lists.items.dictionaries.append(items.dictionaries[0])
-    lists.items.places.append(items.places[0][order])
+    lists.items.append(items.dictionaries[0].take(pa.array(items.places[0][order])))
     share = grade[order] / max(int(grade.max(initial=1)), 1)
     return Mapping(
         query=names,

@@ -59,7 +59,6 @@ def _targets(folder: RunFolder, manifest: Manifest, summary: Summary) -> TargetP
     rows = summary.slices[0].cutoffs
     cutoffs = {row.k for row in rows} | {gone.k for gone in summary.omitted if gone.k is not None}
     traced = traced_from_run(folder.path, _TARGETS, level)
-    scored = score_traced(
-        traced, tuple(sorted(k for k in cutoffs if k <= traced.deepest())), "anchor"
-    )
+    reached = tuple(sorted(k for k in cutoffs if k <= traced.deepest()))
+    scored = score_traced(traced, reached or (traced.deepest(),), "anchor")
     return TargetPart(scores=target_scores(scored), card=target_card(scored))
