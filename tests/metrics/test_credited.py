@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memruler.metrics.credit import Support, credit_one, ideal_cover
-from memruler.metrics.credited import CREDIT_METRICS, credited, places
+from memruler.metrics.credit_steps import places
+from memruler.metrics.credited import CREDIT_METRICS, credited
 from memruler.model.credit import Supports
 
 CUTOFFS = (1, 2, 3, 5, 8)

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from memruler.exchange.ahead import ahead
+from memruler.exchange.arrays import absent, distinct, marked
 from memruler.exchange.faults import Faults
 from memruler.exchange.gold import SOURCE, Entries, numbers, target_entries
 from memruler.exchange.json_lines import json_tables
@@ -27,72 +28,69 @@ class _ItemLine(msgspec.Struct):
     id: Annotated[str, msgspec.Meta(min_length=1)]
 
 
-def refuse_stray_grades(path: Path, mapping: Mapping) -> None:
+def refuse_stray_grades(path: Path, mapping: Mapping, entries: dict[str, Entries]) -> None:
     """Refuse grades of ids that their group does not have.
+
+    Args:
+        path: Named in the error.
+        mapping: The targets.
+        entries: Of every target of the groups.
 
     Raises:
         FaultyFile: There are some.
     """
     if mapping.group_query is None or not len(mapping.grade):
         return
-    parts = [target_entries(mapping.groups, name) for name in mapping.groups]
     whole = Entries(
-        np.concatenate([part.owner for part in parts]), np.concatenate([p.item for p in parts])
+        np.concatenate([one.owner for one in entries.values()]),
+        np.concatenate([one.item for one in entries.values()]),
     )
     graded = Entries(mapping.grades.owners(), numbers(mapping.grades))
-    rows = np.unique(mapping.group_query[_missing(graded, whole)])
+    rows = distinct(mapping.group_query[_missing(graded, whole)])
     faults = Faults(path)
     faults.add("an id is graded and not in its group", some_names(mapping.query, rows), len(rows))
     faults.refuse()
 
 
-def mapping_notices(mapping: Mapping) -> list[Notice]:
-    """Targets that are not subsets of `source`, and ids that are not those of the groups."""
-    grouped = mapping.group_query is not None
-    lists = mapping.groups if grouped else mapping.ids
-    rows = np.arange(len(mapping.query)) if mapping.group_query is None else mapping.group_query
+def mapping_notices(mapping: Mapping, entries: dict[str, Entries]) -> list[Notice]:
+    """Targets that are not subsets of `source`, and ids that are not those of the groups.
+
+    Args:
+        mapping: The targets.
+        entries: Of every target: of the groups, or without groups of the queries.
+    """
     notices: list[Notice] = []
+    lists = mapping.ids if mapping.group_query is None else mapping.groups
     said = lists[SOURCE].named() if SOURCE in lists else np.zeros(0, np.int64)
-    if len(said):
-        whole = target_entries(lists, SOURCE)
-        for name in lists:
-            part = target_entries(lists, name)
-            inside = np.isin(part.owner, said)
-            lost = _missing(Entries(part.owner[inside], part.item[inside]), whole)
-            _tell(
-                notices,
-                mapping,
-                np.unique(rows[lost]),
-                "not-a-subset",
-                f"queries in which {name} has ids that {SOURCE} has not",
-            )
-    for name in lists if mapping.group_query is not None else ():
-        given = mapping.ids[name].named()
-        if not len(given) or (name != SOURCE and not len(lists[name].named())):
-            continue
-        ids = target_entries(mapping.ids, name)
-        group = target_entries(lists, name)
-        owner = rows[group.owner]
-        inside = np.isin(owner, given)
-        groups = Entries(owner[inside], group.item[inside])
-        said_ids = np.isin(ids.owner, given)
-        ids = Entries(ids.owner[said_ids], ids.item[said_ids])
-        odd = np.union1d(_missing(ids, groups), _missing(groups, ids))
-        _tell(
-            notices,
-            mapping,
-            odd,
-            "ids-differ-from-groups",
-            f"queries whose {name}_ids are not those of their groups; the groups count",
-        )
+    for name in entries if len(said) else ():
+        lost = _missing(_of(entries[name], said), entries[SOURCE])
+        rows = lost if mapping.group_query is None else distinct(mapping.group_query[lost])
+        what = f"queries in which {name} has ids that {SOURCE} has not"
+        _tell(notices, mapping, rows, "not-a-subset", what)
+    if mapping.group_query is not None:
+        for name, one in entries.items():
+            given = mapping.ids[name].named()
+            if len(given):
+                groups = _of(Entries(mapping.group_query[one.owner], one.item), given)
+                ids = _of(target_entries(mapping.ids, name), given)
+                rows = distinct(np.append(_missing(ids, groups), _missing(groups, ids)))
+                what = f"queries whose {name}_ids are not those of their groups; the groups count"
+                _tell(notices, mapping, rows, "ids-differ-from-groups", what)
     return notices
+
+
+def _of(entries: Entries, owners: NDArray[np.int64]) -> Entries:
+    """The entries of some owners."""
+    size = 1 + int(max(entries.owner.max(initial=0), owners.max(initial=0)))
+    kept = marked(owners, size)[entries.owner]
+    return entries if kept.all() else Entries(entries.owner[kept], entries.item[kept])
 
 
 def _missing(some: Entries, others: Entries) -> NDArray[np.int64]:
     """Owners with an item in `some` that they do not have in `others`."""
     span = 1 + int(max(some.item.max(initial=0), others.item.max(initial=0)))
-    lost = np.setdiff1d(some.owner * span + some.item, others.owner * span + others.item)
-    return np.unique(lost // span)
+    keys = (distinct(one.owner * span + one.item) for one in (some, others))
+    return distinct(absent(*keys) // span)
 
 
 def _tell(

@@ -4,7 +4,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from memruler.exchange.mapping import Lists, Mapping, Sets, joined
+from memruler.exchange.arrays import joined, marked
+from memruler.exchange.mapping import Lists, Mapping, Sets
 from memruler.model.credit import Supports
 
 __all__ = ["SOURCE", "Entries", "known_targets", "numbers", "supports_of", "target_entries"]
@@ -42,11 +43,15 @@ def target_entries(lists: dict[str, Lists], target: str) -> Entries:
         parts = [(owner, item)]
         for name in (RAW, CANONICAL):
             more, items = _of(lists.get(name))
-            left = ~np.isin(more, said) if len(said) else np.ones(len(more), np.bool_)
-            parts.append((more[left], items[left]))
+            if len(said):
+                size = 1 + int(max(more.max(initial=0), said.max(initial=0)))
+                left = ~marked(said, size)[more]
+                more, items = more[left], items[left]
+            parts.append((more, items))
         owner, item = (np.concatenate(column) for column in zip(*parts, strict=True))
-        order = np.argsort(owner, kind="stable")
-        owner, item = owner[order], item[order]
+        if (np.diff(owner) < 0).any():
+            order = np.argsort(owner, kind="stable")
+            owner, item = owner[order], item[order]
     return Entries(owner, item)
 
 
@@ -62,20 +67,21 @@ def numbers(lists: Lists | Sets) -> _Ints:
     return lists.number
 
 
-def supports_of(mapping: Mapping, target: str, at: _Ints, queries: int) -> Supports:
+def supports_of(
+    mapping: Mapping, target: str, entries: Entries, at: _Ints, queries: int
+) -> Supports:
     """The gold of Q queries under a target.
 
     Args:
         mapping: The file.
         target: One of `known_targets`.
+        entries: Its `target_entries`.
         at: Which of the Q queries each row of the mapping is [M].
         queries: Q.
     """
     if mapping.group_query is None:
-        entries = target_entries(mapping.ids, target)
         grade = _grades(mapping, target, entries)
         return _each_by_itself(target, at[entries.owner], entries.item, grade, queries)
-    entries = target_entries(mapping.groups, target)
     group, item = entries.owner, entries.item
     grade = _grades(mapping, target, entries)
     lengths = np.ones(len(item), np.int64)

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from memruler.exchange.arrays import distinct
 from memruler.exchange.faults import Faults
 from memruler.exchange.names import Coded, labels, unified
 from memruler.exchange.rankings import Rankings, some_names
@@ -141,7 +142,7 @@ def _judge_ranks(
         "ranks have a gap": ~opens & (step > 1),
     }
     for what, where in kinds.items():
-        bad = np.unique(q[where])
+        bad = distinct(q[where])
         faults.add(what, some_names(names, bad), len(bad))
 
 
@@ -152,7 +153,7 @@ def _of_query(
     places, texts = labels(pa.chunked_array(parts).unify_dictionaries().cast(pa.string()))
     of = np.full(len(names), -1, np.int64)
     of[query[::-1]] = places[::-1]
-    differs = np.unique(query[places != of[query]])
+    differs = distinct(query[places != of[query]])
     if len(differs):
         faults.add(f"lines of a query differ in {name}", some_names(names, differs), len(differs))
     known: Any = pa.array([*texts, None], pa.string())

@@ -12,7 +12,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-__all__ = ["GRADES", "IDS", "SETS", "Lists", "Mapping", "Sets", "joined", "mapping_schema"]
+from memruler.exchange.arrays import joined
+
+__all__ = ["GRADES", "IDS", "SETS", "Lists", "Mapping", "Sets", "mapping_schema"]
 
 IDS = "_ids"
 """How the key of a target ends that has its ids beside the groups."""
@@ -104,11 +106,6 @@ class Mapping(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     grade: NDArray[np.float64]
     sets: dict[str, Sets]
     ungraded: frozenset[str] = frozenset()
-
-
-def joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Parts as one array; no part is no number."""
-    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
 def mapping_schema(names: Sequence[str], *, full: bool) -> pa.Schema:

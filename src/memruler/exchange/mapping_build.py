@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from memruler.exchange.arrays import distinct, joined, marked
 from memruler.exchange.faults import Faults
-from memruler.exchange.mapping import GRADES, IDS, Lists, Mapping, Sets, joined
+from memruler.exchange.mapping import GRADES, IDS, Lists, Mapping, Sets
 from memruler.exchange.ranked_form import whole
 from memruler.exchange.rankings import refuse_repeats, some_names
 
@@ -36,18 +37,18 @@ def from_tables(path: Path, tables: Iterable[pa.Table], names: Sequence[str]) ->
     refuse_repeats(faults, query)
     has_groups = joined(build.has_groups).astype(np.bool_)
     if has_groups.any():
-        owners = [build.ids[name].owners() for name in names]
-        bad = np.setdiff1d(np.concatenate(owners), np.flatnonzero(has_groups))
+        with_ids = [marked(build.ids[name].owners(), len(query)) for name in names]
+        bad = np.flatnonzero(np.any(with_ids, axis=0) & ~has_groups)
         what = "a query has ids and no groups, where other queries have groups"
         faults.add(what, some_names(query, bad), len(bad))
     group_query = joined(build.group_query)
     grade = joined(build.grade).astype(np.float64)
     wild = np.flatnonzero(~((grade >= 0) & (grade <= 1)))
     if len(wild):
-        rows = np.unique(group_query[build.grades.owners()[wild]])
+        rows = distinct(group_query[build.grades.owners()[wild]])
         faults.add("a grade is not from 0 to 1", some_names(query, rows), len(rows))
     for name, sets in build.sets.items():
-        rows = np.unique(group_query[joined(sets.group)[joined(sets.length) == 0]])
+        rows = distinct(group_query[joined(sets.group)[joined(sets.length) == 0]])
         faults.add(f"a set of {name} is empty", some_names(query, rows), len(rows))
     faults.refuse()
     return Mapping(

@@ -8,6 +8,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from memruler.errors import UsageError
+from memruler.exchange.arrays import absent, distinct
 from memruler.exchange.mapping import GRADES, IDS, SETS
 from memruler.exchange.tables import lists
 from memruler.model.credit import Supports
@@ -99,7 +100,7 @@ def _forms(supports: Supports, names: Any, anchors: int) -> _Forms:
     owner = anchor[alone]
     text = names.take(pa.array(supports.items[starts[alone]])).cast(pa.string())
     # An anchor that was kept although nothing is known to support it: a name keeps its place.
-    empty = np.setdiff1d(place, anchor)
+    empty = absent(place, distinct(anchor))
     if len(empty):
         text = pa.concat_arrays([text, pa.array([f"{UNSEEN}:{one}" for one in empty])])
         owner = np.append(owner, empty)

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from memruler.exchange.mapping import Lists, Mapping, Sets, joined
+from memruler.exchange.mapping import Lists, Mapping, Sets
 from memruler.exchange.names import one_array, unified
 from memruler.exchange.rankings import Rankings
 
@@ -48,25 +48,16 @@ def number_items(rankings: Rankings, mapping: Mapping, at: _Ints) -> tuple[NDArr
         np.add(place, start, out=hits[low : low + len(place)])
         low += len(place)
 
-    owned = _owned(mapping, at)
-    query = joined([one for _, one in owned])
-    block = np.searchsorted(np.cumsum(rows), query, "right")
-    if len(rows) < 1 << 16:
-        block = block.astype(np.uint16)  # numpy sorts them by counting, not by comparing
-    order = np.argsort(block, kind="stable")
-    text = one_array([part for lists, _ in owned for part in lists.items])
-    found, more = _look_up(
-        text.take(pa.array(order)),
-        np.bincount(block, minlength=len(rows) + 1),
-        dictionaries,
-        starts,
-    )
-    number = np.empty(len(found), np.int64)
-    number[order] = found
-    ends = np.cumsum([len(one) for _, one in owned])
-    for (lists, _), mine in zip(owned, np.split(number, ends[:-1]), strict=True):
-        lists.number = mine
-    return hits, one_array([*dictionaries, *more])
+    more = _Fresh(int(starts[-1]))
+    found: list[_Wanted] = []
+    for lists, query in _owned(mapping, at):
+        found.append(_Wanted(lists, np.searchsorted(np.cumsum(rows), query, "right")))
+    for block in range(len(rows) + 1):  # the last one is that of queries without a ranking
+        dictionary = dictionaries[block] if block < len(rows) else None
+        _look_up(found, block, dictionary, int(starts[block]), more)
+    for one in found:
+        one.finish()
+    return hits, one_array([*dictionaries, *more.names])
 
 
 def _owned(mapping: Mapping, at: _Ints) -> list[tuple[Lists | Sets, _Ints]]:
@@ -78,34 +69,71 @@ def _owned(mapping: Mapping, at: _Ints) -> list[tuple[Lists | Sets, _Ints]]:
     ]
 
 
+class _Fresh:
+    """Names that no dictionary has, numbered behind those that one has."""
+
+    def __init__(self, first: int) -> None:
+        self.names: list[Any] = []
+        self._next = first
+
+    def add(self, names: Any) -> _Ints:
+        """Number some names of one block; the same name gets the same number."""
+        encoded = names.dictionary_encode()
+        self.names.append(encoded.dictionary)
+        numbers: _Ints = encoded.indices.to_numpy().astype(np.int64) + self._next
+        self._next += len(encoded.dictionary)
+        return numbers
+
+
+class _Wanted:
+    """The names of one list, block after block, and the numbers found for them."""
+
+    def __init__(self, lists: Lists | Sets, block: _Ints) -> None:
+        self._lists = lists
+        self._order: _Ints | None = None
+        self.text = one_array(lists.items)
+        if (np.diff(block) < 0).any():  # the files have their queries in different orders
+            self._order = np.argsort(block, kind="stable")
+            block = block[self._order]
+            self.text = self.text.take(pa.array(self._order))
+        self._block = block
+        self.number = np.empty(len(block), np.int64)
+
+    def part(self, block: int) -> slice:
+        """Where the names of a block are."""
+        return slice(*np.searchsorted(self._block, [block, block + 1]).tolist())
+
+    def finish(self) -> None:
+        """Set the numbers of the list, in its order."""
+        if self._order is None:
+            self._lists.number = self.number
+        else:
+            self._lists.number = np.empty_like(self.number)
+            self._lists.number[self._order] = self.number
+
+
 def _look_up(
-    text: Any, counts: _Ints, dictionaries: Sequence[Any], starts: _Ints
-) -> tuple[_Ints, list[Any]]:
-    """The number of each name, and the names that no dictionary has.
+    found: Sequence[_Wanted], block: int, dictionary: Any, first: int, more: _Fresh
+) -> None:
+    """Number the names that queries of one block have: of all lists at once.
 
     Args:
-        text: Names, block after block; behind the last block those of queries without a ranking.
-        counts: How many there are in each.
-        dictionaries: The names of each block.
-        starts: The number of the first name of each block, and of the first one not in any.
+        found: The lists.
+        block: Which block.
+        dictionary: The names in its rankings; None where there are no rankings.
+        first: The number of the first of them.
+        more: Numbers the others.
     """
-    found = np.empty(len(text), np.int64)
-    more: list[Any] = []
-    low, free = 0, int(starts[-1])
-    nothing = text.slice(0, 0)
-    for block, count in enumerate(counts.tolist()):
-        here = text.slice(low, count)
-        known = dictionaries[block].cast(text.type) if block < len(dictionaries) else nothing
-        place = pc.index_in(here, value_set=known)
-        mine = (
-            place.fill_null(0).to_numpy(zero_copy_only=False) + starts[min(block, len(starts) - 1)]
-        )
+    parts = [one.part(block) for one in found]
+    text = one_array([one.text[part] for one, part in zip(found, parts, strict=True)])
+    if not len(text):
+        return
+    known = text.slice(0, 0) if dictionary is None else dictionary.cast(text.type)
+    place = pc.index_in(text, value_set=known)
+    number = place.fill_null(0).to_numpy(zero_copy_only=False) + np.int64(first)
+    if place.null_count:
         lost = place.is_null()
-        if place.null_count:
-            fresh = here.filter(lost).dictionary_encode()
-            mine[lost.to_numpy(zero_copy_only=False)] = fresh.indices.to_numpy() + free
-            more.append(fresh.dictionary)
-            free += len(fresh.dictionary)
-        found[low : low + count] = mine
-        low += count
-    return found, more
+        number[lost.to_numpy(zero_copy_only=False)] = more.add(text.filter(lost))
+    ends = np.cumsum([part.stop - part.start for part in parts])
+    for one, part, mine in zip(found, parts, np.split(number, ends[:-1]), strict=True):
+        one.number[part] = mine

@@ -74,9 +74,10 @@ def plain_ranked(data: bytes) -> pa.Table | None:
     columns: dict[str, Any] = {}
     for name in (*_TEXTS, _RANKED):
         code = pc.index(names.dictionary, '"' + name).as_py()
-        mine = keys[names.indices.to_numpy() == code]
+        of_name = names.indices.to_numpy() == code
+        mine = keys[of_name]
         row = texts.row[mine]
-        if (row[1:] == row[:-1]).any() or (listed != (name == _RANKED))[np.isin(keys, mine)].any():
+        if (row[1:] == row[:-1]).any() or (listed[of_name] != (name == _RANKED)).any():
             return None
         if name in {"query_id", _RANKED} and len(mine) != rows:
             return None

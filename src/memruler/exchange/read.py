@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from memruler.errors import UsageError
 from memruler.exchange.checks import mapping_notices, refuse_stray_grades, unknown_items
 from memruler.exchange.formats import is_target, read_mapping, read_rankings, targets_in
-from memruler.exchange.gold import SOURCE, known_targets, supports_of
+from memruler.exchange.gold import SOURCE, known_targets, supports_of, target_entries
 from memruler.exchange.names import labels
 from memruler.exchange.numbering import number_items
 from memruler.exchange.rankings import matrix, some_names
@@ -83,7 +83,9 @@ def read_traced(
     query, at, reason = _joined(rankings.query, mapping.query)
     numbers, item_names = number_items(rankings, mapping, at)
     hits = matrix(trace, rankings, numbers, item_names)
-    refuse_stray_grades(where, mapping)
+    lists = mapping.ids if mapping.group_query is None else mapping.groups
+    entries = {name: target_entries(lists, name) for name in known}
+    refuse_stray_grades(where, mapping, entries)
     absent = len(query) - len(hits)
     if absent:
         hits = np.concatenate([hits, np.full((absent, hits.shape[1]), -1, np.int32)])
@@ -99,14 +101,17 @@ def read_traced(
         hits=hits,
         reason=reason,
         reasons=(NO_RANKING, NO_TARGETS),
-        supports={name: supports_of(mapping, name, at, len(query)) for name in (wanted or known)},
+        supports={
+            name: supports_of(mapping, name, entries[name], at, len(query))
+            for name in (wanted or known)
+        },
         level=level,
         anchored=mapping.group_query is not None,
         items=item_names,
         notices=(
             *rankings.notices,
             *_unscored(query, reason),
-            *mapping_notices(mapping),
+            *mapping_notices(mapping, entries),
             *(unknown_items(items, item_names) if items is not None else ()),
         ),
     )

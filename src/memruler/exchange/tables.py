@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from memruler.errors import Refusal, UsageError
+from memruler.exchange.arrays import distinct
 from memruler.scoring.traced import Traced
 from memruler.store.folder import RunFolder
 from memruler.store.tables import batches
@@ -106,6 +107,6 @@ def _clusters(traced: Traced, query: Any, rows: _Ints) -> Any:
     if traced.origin == "run":  # the name of a query is that of its instance and its position
         return pc.replace_substring_regex(query, r":\d+$", "")
     cluster = traced.cluster[rows]
-    if len(np.unique(traced.cluster)) == len(traced.cluster):
+    if len(distinct(traced.cluster)) == len(traced.cluster):
         return pa.nulls(len(rows), pa.string())
     return pa.array(cluster).cast(pa.string())

@@ -14,6 +14,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from memruler.exchange.ahead import ahead
+from memruler.exchange.arrays import distinct
 from memruler.exchange.faults import Faults
 from memruler.exchange.hits_form import ranked_hits
 from memruler.exchange.json_lines import buffer
@@ -64,12 +65,12 @@ def run_rankings(path: Path) -> Rankings:
     names, query = unified(queries)
     score = np.concatenate(scores)
     rankings = ranked_hits(faults, names, query, np.concatenate(ranks))
-    wild = np.unique(query[~np.isfinite(score)])
+    wild = distinct(query[~np.isfinite(score)])
     faults.add("a score is no finite number", some_names(names, wild), len(wild))
     faults.refuse()
     order = rankings.order if rankings.order is not None else slice(None)
     query, score = query[order], score[order]
-    again = np.unique(query[1:][(query[1:] == query[:-1]) & (score[1:] >= score[:-1])])
+    again = distinct(query[1:][(query[1:] == query[:-1]) & (score[1:] >= score[:-1])])
     notices: tuple[Notice, ...] = ()
     if len(again):
         notices = (
@@ -101,7 +102,7 @@ def qrels_mapping(path: Path) -> Mapping:
     grade = _one(table.column("grade")).to_numpy()
     pair = query * (len(items.dictionaries[0]) + 1) + items.places[0]
     values, counts = np.unique(pair, return_counts=True)
-    twice = np.unique(values[counts > 1] // (len(items.dictionaries[0]) + 1))
+    twice = distinct(values[counts > 1] // (len(items.dictionaries[0]) + 1))
     faults.add("an item is judged twice", some_names(names, twice), len(twice))
     faults.refuse()
     relevant = np.flatnonzero(grade > 0)

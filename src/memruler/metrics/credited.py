@@ -11,19 +11,17 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from memruler.metrics.credit import Support, ideal_cover
-from memruler.metrics.definitions import discount
+from memruler.metrics.credit_gains import Gains, ideals
+from memruler.metrics.credit_steps import steps_of
 from memruler.model.credit import CreditRule, Supports, unique_pairs
 
-__all__ = ["CREDIT_METRICS", "Credited", "credited", "places"]
+__all__ = ["CREDIT_METRICS", "Credited", "credited"]
 
 CREDIT_METRICS = ("top1", "recall_any", "recall_all", "recall_micro", "mrr", "ndcg")
 """What a query has at each cut-off; `recall_pooled` is a mean of sets of queries."""
 
 _Ints = NDArray[np.int64]
 _Floats = NDArray[np.float64]
-
-_CELLS = 1 << 18  # of a block of rankings that is compared at a time: it stays in the cache
 
 
 class Credited(msgspec.Struct, frozen=True, eq=False, kw_only=True):
@@ -56,32 +54,6 @@ class Credited(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         return self.anchors > 0
 
 
-def places(
-    hits: NDArray[np.integer], query: NDArray[np.integer], item: NDArray[np.integer]
-) -> NDArray[np.int32]:
-    """At which rank an item stands first in a query's list.
-
-    Args:
-        hits: [Q, L], items by rank; a negative number is no item.
-        query: [P], rows of `hits`.
-        item: [P], items, not negative.
-
-    Returns:
-        [P], from 1 to L; 0 where the list does not have the item.
-    """
-    found = np.zeros(len(query), dtype=np.int32)
-    if not hits.shape[1]:
-        return found
-    wanted = item.astype(hits.dtype)
-    step = max(_CELLS // hits.shape[1], 1)
-    for start in range(0, len(query), step):
-        part = slice(start, start + step)
-        equal = hits.take(query[part], axis=0) == wanted[part, None]
-        at = equal.argmax(axis=1)
-        found[part] = np.where(equal[np.arange(len(at)), at], at + 1, 0)
-    return found
-
-
 def credited(
     hits: NDArray[np.integer],
     supports: Supports,
@@ -107,14 +79,14 @@ def credited(
     gold = _per_id(supports) if rule == "id" else supports
     anchors = gold.anchors()
     hits = hits[:, : cutoffs[-1]]
-    steps = _steps(hits, gold)
-    ideal, greedy = _ideals(gold, cutoffs, rule)
+    steps = steps_of(hits, gold)
+    ideal, greedy = ideals(gold, cutoffs, rule)
 
     full = steps.best == 1.0
     first = np.zeros(len(hits), dtype=np.int64)
     at = np.flatnonzero(full)[::-1]  # backwards, so that the first one is written last
     first[steps.query[at]] = steps.rank[at]
-    gains = _Gains(steps, len(hits), rule)
+    gains = Gains(steps, len(hits), rule)
     found: dict[int, _Floats] = {}
     values: dict[tuple[str, int], _Floats] = {}
     share = np.maximum(anchors, 1)
@@ -142,7 +114,7 @@ def credited(
         rule=rule,
         cutoffs=tuple(cutoffs),
         anchors=anchors,
-        of=np.where(anchors > 0, anchors, 0) if rule == "id" else supports.of,
+        of=anchors if rule == "id" else supports.of,
         first=first,
         found=found,
         values=values,
@@ -157,113 +129,6 @@ def _attainable(ideal: _Floats, dcg: _Floats) -> _Floats:
     return best
 
 
-class _Steps(msgspec.Struct, frozen=True, eq=False):
-    """Where an anchor becomes better supported; by query, then rank, then anchor [E]."""
-
-    query: _Ints
-    rank: _Ints
-    gain: _Floats  # by how much its best grade rises
-    best: _Floats  # to what
-
-
-def _steps(hits: NDArray[np.integer], gold: Supports) -> _Steps:
-    anchor_of = np.repeat(np.arange(len(gold.support_offsets) - 1), np.diff(gold.support_offsets))
-    query_of = np.repeat(np.arange(len(hits)), gold.anchors())
-    if gold.ranks is not None:
-        rank = np.where(gold.ranks <= hits.shape[1], gold.ranks, 0)
-    else:
-        query = query_of[anchor_of]
-        if gold.set_offsets is not None:
-            query = np.repeat(query, np.diff(gold.set_offsets))
-        rank = places(hits, query, gold.items)
-    if gold.set_offsets is not None and len(rank):
-        # Complete at its last item, and never if one of them is missing.
-        starts = gold.set_offsets[:-1]
-        whole = np.minimum.reduceat(rank, starts) > 0
-        rank = np.where(whole, np.maximum.reduceat(rank, starts), 0)
-    there = np.flatnonzero(rank)
-    anchor, rank = anchor_of[there], rank[there]
-    grade = np.ones(len(there)) if gold.grades is None else gold.grades[there]
-
-    # The supports of an anchor by rank; a later one counts where it is better than all before.
-    width = hits.shape[1] + 1
-    key = anchor * width + rank
-    # Of two supports that are complete at one rank, the better one counts.
-    order = np.argsort(key, kind="stable") if gold.grades is None else np.lexsort((-grade, key))
-    anchor, rank, grade = anchor[order], rank[order], grade[order]
-    before = np.zeros(len(order))
-    opens = np.ones(len(order), dtype=np.bool_)
-    opens[1:] = anchor[1:] != anchor[:-1]
-    if gold.grades is None:
-        better = opens
-    else:
-        before[1:] = np.where(opens[1:], 0.0, _running_best(opens, grade)[:-1])
-        better = grade > before
-    anchor, rank = anchor[better], rank[better]
-    gain, best = (grade - before)[better], grade[better]
-    query = query_of[anchor]
-    order = np.argsort(query * width + rank, kind="stable")
-    return _Steps(query[order], rank[order], gain[order], best[order])
-
-
-def _running_best(opens: NDArray[np.bool_], grade: _Floats) -> _Floats:
-    """The largest grade so far within each run that `opens` starts."""
-    grades, place = np.unique(grade, return_inverse=True)
-    # Each run starts above all that the run before could reach.
-    peak = np.maximum.accumulate(np.cumsum(opens) * len(grades) + place)
-    best: _Floats = grades[peak % len(grades)]
-    return best
-
-
-class _Gains:
-    """The gain of each rank that gains, and the running DCG of its query."""
-
-    def __init__(self, steps: _Steps, queries: int, rule: CreditRule) -> None:
-        opens = np.ones(len(steps.query), dtype=np.bool_)
-        opens[1:] = (steps.query[1:] != steps.query[:-1]) | (steps.rank[1:] != steps.rank[:-1])
-        starts = np.flatnonzero(opens)
-        if len(starts) == len(opens):
-            gain = steps.gain
-        elif rule == "cover":
-            gain = _sums(steps.gain, starts)
-        else:
-            gain = np.maximum.reduceat(steps.gain, starts)
-        self._query, self._rank = steps.query[starts], steps.rank[starts]
-        self._queries = queries
-        deepest = int(self._rank.max(initial=0))
-        discounts = np.array([0.0, *map(discount, range(1, deepest + 1))])
-        lengths = np.bincount(self._query, minlength=queries)
-        self._starts = np.cumsum(lengths) - lengths
-        self._dcg = _sums_so_far(gain * discounts[self._rank], self._starts, lengths)
-
-    def dcg(self, k: int) -> _Floats:
-        """[Q], the DCG at a cut-off."""
-        seen = np.bincount(self._query[self._rank <= k], minlength=self._queries)
-        dcg = np.zeros(self._queries)
-        some = np.flatnonzero(seen)
-        dcg[some] = self._dcg[self._starts[some] + seen[some] - 1]
-        return dcg
-
-
-def _sums(values: _Floats, starts: _Ints) -> _Floats:
-    """The sum of each piece, added one after the other."""
-    lengths = np.diff(np.append(starts, len(values)))
-    return _sums_so_far(values, starts, lengths)[starts + lengths - 1]
-
-
-def _sums_so_far(values: _Floats, starts: _Ints, lengths: _Ints) -> _Floats:
-    """The running sum within each piece, added one after the other; pieces may be empty."""
-    total = values.copy()
-    left = np.flatnonzero(lengths > 1)
-    step = 1
-    while len(left):
-        at = starts[left] + step
-        total[at] += total[at - 1]
-        step += 1
-        left = left[lengths[left] > step]
-    return total
-
-
 def _per_id(supports: Supports) -> Supports:
     if supports.set_offsets is not None and np.any(np.diff(supports.set_offsets) != 1):
         raise ValueError("rule `id` has no meaning for items that support only together")
@@ -272,6 +137,7 @@ def _per_id(supports: Supports) -> Supports:
             supports,
             anchor_offsets=supports.support_offsets[supports.anchor_offsets],
             support_offsets=np.arange(len(supports.items) + 1),
+            place=None,
         )
     query = supports.query_of_support()
     first, number = unique_pairs(query, supports.items)
@@ -289,66 +155,3 @@ def _per_id(supports: Supports) -> Supports:
         grades=grades,
         ranks=None if supports.ranks is None else supports.ranks[first],
     )
-
-
-def _ideals(gold: Supports, cutoffs: Sequence[int], rule: CreditRule) -> tuple[list[_Floats], int]:
-    """[Q] for each cut-off, the DCG of the best list; and how many are of a greedy order.
-
-    A query without anchors gets 1, so that nothing is divided by zero.
-    """
-    anchors = gold.anchors()
-    longest = min(cutoffs[-1], int(anchors.max(initial=0)))
-    discounts = np.array([discount(rank) for rank in range(1, longest + 1)])
-    if gold.grades is None:
-        table = np.concatenate(([1.0], np.cumsum(discounts)))
-        ideals = [table[np.minimum(anchors, min(k, longest))] for k in cutoffs]
-    else:
-        filled = np.flatnonzero(np.diff(gold.support_offsets))
-        most = np.ones(len(gold.support_offsets) - 1)
-        most[filled] = np.maximum.reduceat(gold.grades, gold.support_offsets[filled])
-        query_of = np.repeat(np.arange(len(anchors)), anchors)
-        most = most[np.lexsort((-most, query_of))]
-        starts = gold.anchor_offsets[:-1]
-        place = np.arange(len(most)) - starts[query_of]
-        near = place < longest
-        worth = np.where(near, most * discounts[np.where(near, place, 0)], 0.0)
-        so_far = _sums_so_far(worth, starts, anchors)
-        ideals = [
-            np.where(anchors > 0, so_far[starts + np.minimum(anchors, k) - 1], 1.0)
-            if len(so_far)
-            else np.ones(len(anchors))
-            for k in cutoffs
-        ]
-    greedy = 0
-    if rule == "cover":
-        for query in _sharing(gold):
-            best, exact = ideal_cover(_anchors_of(gold, query), cutoffs[-1])
-            greedy += not exact
-            for ideal, k in zip(ideals, cutoffs, strict=True):
-                ideal[query] = best[k - 1]
-    return ideals, greedy
-
-
-def _sharing(gold: Supports) -> list[int]:
-    """Queries in which an item supports two anchors, or several items only together."""
-    query, together = gold.query_of_support(), set()
-    anchor = np.repeat(np.arange(len(gold.support_offsets) - 1), np.diff(gold.support_offsets))
-    if gold.set_offsets is not None:
-        sizes = np.diff(gold.set_offsets)
-        together = set(query[sizes > 1].tolist())
-        query, anchor = np.repeat(query, sizes), np.repeat(anchor, sizes)
-    pairs = np.unique(np.stack([query, gold.items, anchor]), axis=1)
-    again = np.all(pairs[:2, 1:] == pairs[:2, :-1], axis=0)
-    return sorted(together.union(pairs[0, 1:][again].tolist()))
-
-
-def _anchors_of(gold: Supports, query: int) -> list[list[Support]]:
-    anchors = []
-    for anchor in range(gold.anchor_offsets[query], gold.anchor_offsets[query + 1]):
-        supports = []
-        for at in range(gold.support_offsets[anchor], gold.support_offsets[anchor + 1]):
-            lo, hi = (at, at + 1) if gold.set_offsets is None else gold.set_offsets[at : at + 2]
-            grade = 1.0 if gold.grades is None else float(gold.grades[at])
-            supports.append(Support(frozenset(gold.items[lo:hi].tolist()), grade))
-        anchors.append(supports)
-    return anchors

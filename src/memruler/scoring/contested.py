@@ -4,7 +4,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from memruler.metrics.credited import places
+from memruler.metrics.credit_steps import places
 from memruler.scoring.traced import Traced
 
 __all__ = ["Contested", "contested"]

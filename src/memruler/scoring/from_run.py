@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from memruler.errors import FormatError, UsageError
-from memruler.metrics.credited import places
+from memruler.metrics.credit_steps import places
 from memruler.model.credit import CreditLevel, Supports
 from memruler.model.run import Manifest
 from memruler.scoring.graded import OwnTarget, graded
@@ -28,6 +28,7 @@ from memruler.targets.forms import Admits
 __all__ = ["forms_of", "traced_from_run"]
 
 _Ints = NDArray[np.int64]
+_TABLES = ("queries", "lineage", "trace")
 _UNTOLD = "the system does not export its lineage, so which transformed forms it holds is not known"
 
 
@@ -59,7 +60,6 @@ def traced_from_run(
             where=path,
             hint="use --level session",
         )
-    require_own_tables(folder, manifest, ("queries", "lineage", "trace"))
     columns = ["instance", "instance_key", "query", "category", "excluded", "evidence"]
     queries = read_table(folder, "queries", columns=columns)
     instance = _ints(queries, "instance")
@@ -68,8 +68,10 @@ def traced_from_run(
     known = manifest.lineage_exported
     notices: tuple[Notice, ...] = ()
     with ThreadPoolExecutor(1) as beside:  # the trace is half of the work
+        sealed = beside.submit(require_own_tables, folder, manifest, _TABLES)
         reading = beside.submit(_trace, folder, key)
         forms = forms_of(folder)
+        sealed.result()
         owner = forms.instance
         if lineage is not None:
             forms, complete, notices = mapped(lineage, folder, forms)
@@ -77,11 +79,12 @@ def traced_from_run(
         found = descents(gold, forms)
         hits, failed = reading.result()
         reason, reasons = _reasons(queries, failed, np.diff(gold.offsets), level)
+        own = beside.submit(_require_own_items, folder, hits, owner, instance)
         oddities = beside.submit(_notices, hits, forms, reason < 0)
-        _require_own_items(folder, hits, owner, instance)
         # Looked up once for all targets: each keeps some of the pairs.
         asked = np.repeat(np.arange(len(hits)), np.diff(gold.offsets))
         ranks = places(hits, asked[found.anchor], found.item)
+        own.result()
         notices += (*oddities.result(), *_one_draw(manifest))
     supports: dict[str, Supports] = {}
     unserved: dict[str, str] = {}
