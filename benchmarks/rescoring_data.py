@@ -114,9 +114,10 @@ def records(
 
 def mapping(gold: list[int], turn_of: Any, ids: list[str]) -> dict[str, Any]:
     """The eligible ids of a question, by anchor and together."""
-    groups = []
+    groups: list[dict[str, Any]] = []
     for turn in gold:
-        raw, *derived = np.flatnonzero(turn_of == turn).tolist()
+        rows: list[int] = np.flatnonzero(turn_of == turn).tolist()
+        raw, *derived = rows
         groups.append(
             {"anchor": turn, "raw": [ids[raw]], "canonical": [ids[row] for row in derived]}
         )

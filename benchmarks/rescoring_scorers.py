@@ -14,6 +14,7 @@ from typing import Any
 
 CUTOFFS = (1, 3, 5, 10, 20, 60)
 TARGETS = ("raw", "source", "canonical")
+MEAN_AT = 10
 
 
 def sealed(data: Path) -> list[float]:
@@ -36,7 +37,7 @@ def _own(traced: Any) -> list[float]:
 
     scored = score_traced(traced, CUTOFFS, "id")
     return [
-        float(scored.by_target[name].values["ndcg", 10][scored.served(name)].mean())
+        float(scored.by_target[name].values["ndcg", MEAN_AT][scored.served(name)].mean())
         for name in TARGETS
     ]
 
@@ -69,35 +70,35 @@ def _read(data: Path) -> tuple[dict[str, list[str]], dict[str, dict[str, list[st
 
 
 def python(data: Path) -> list[float]:
-    """A plain scorer, called for each query, target and cut-off."""
+    """A plain scorer as the formulas read, called for each query, target and cut-off."""
     run, gold = _read(data)
     means = []
     for target in TARGETS:
-        total = served = 0.0
-        scores = []
-        for name, ranked in run.items():
-            ids = set(gold[name][target])
-            if ids:
-                found = [_score(ranked, ids, k) for k in CUTOFFS]
-                scores.append(found)
-                total += found[CUTOFFS.index(10)][-1]
-                served += 1
-        means.append(total / served)
+        scores = {
+            (name, k): _score(ranked, gold[name][target], k)
+            for name, ranked in run.items()
+            if gold[name][target]
+            for k in CUTOFFS
+        }
+        ndcg = [score["ndcg"] for (_, k), score in scores.items() if k == MEAN_AT]
+        means.append(sum(ndcg) / len(ndcg))
     return means
 
 
-def _score(ranked: Sequence[str], gold: set[str], k: int) -> tuple[float, ...]:
-    hits = [place for place, name in enumerate(ranked[:k], start=1) if name in gold]
-    dcg = sum(1 / math.log2(place + 1) for place in hits)
-    ideal = sum(1 / math.log2(place + 1) for place in range(1, min(len(gold), k) + 1))
-    return (
-        float(bool(hits) and hits[0] == 1),
-        float(bool(hits)),
-        float(len(hits) == len(gold)),
-        len(hits) / len(gold),
-        1 / hits[0] if hits else 0.0,
-        dcg / ideal,
-    )
+def _score(ranked: Sequence[str], gold: Sequence[str], k: int) -> dict[str, float]:
+    relevant = set(gold)
+    hits = [item in relevant for item in ranked[:k]]
+    dcg = sum(hit / math.log2(rank + 1) for rank, hit in enumerate(hits, start=1))
+    ideal = sum(1 / math.log2(rank + 1) for rank in range(1, min(len(relevant), k) + 1))
+    first = next((rank for rank, hit in enumerate(hits, start=1) if hit), 0)
+    return {
+        "top1": float(first == 1),
+        "recall_any": float(any(hits)),
+        "recall_all": float(sum(hits) == len(relevant)),
+        "recall_micro": sum(hits) / len(relevant),
+        "mrr": 1 / first if first else 0.0,
+        "ndcg": dcg / ideal,
+    }
 
 
 def pytrec(data: Path) -> list[float]:
@@ -116,7 +117,7 @@ def pytrec(data: Path) -> list[float]:
         qrels = {name: dict.fromkeys(of[target], 1) for name, of in gold.items() if of[target]}
         evaluator = pytrec_eval.RelevanceEvaluator(qrels, measures | {"recip_rank"})
         scores = evaluator.evaluate(run)
-        means.append(sum(row["ndcg_cut_10"] for row in scores.values()) / len(scores))
+        means.append(sum(row[f"ndcg_cut_{MEAN_AT}"] for row in scores.values()) / len(scores))
     return means
 
 
@@ -136,7 +137,7 @@ def ranx(data: Path) -> list[float]:
         qrels = {name: dict.fromkeys(of[target], 1) for name, of in gold.items() if of[target]}
         mine = {name: run[name] for name in qrels}
         found = evaluate(Qrels(qrels), Run(mine), measures, return_mean=True)
-        means.append(float(found["ndcg@10"]))
+        means.append(float(found[f"ndcg@{MEAN_AT}"]))
     return means
 
 

@@ -123,7 +123,7 @@ def test_values_of_queries(run, tmp_path, ending):
     ("arguments", "said"),
     [
         ((), "nothing to read"),
-        (("RUN", "-k", "5"), "no ranking reaches 5 hits"),
+        (("RUN", "-k", "5"), "only for 4"),
         (("RUN", "--target", "sauce"), "did you mean source"),
         (("RUN", "--items", "FILE"), "--items is for --trace"),
         (("RUN", "--per-query", "x.txt"), "parquet"),

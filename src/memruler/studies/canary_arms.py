@@ -74,6 +74,7 @@ def with_hits(run: RunArrays, hits: NDArray[np.int64]) -> RunArrays:
         items=msgspec.structs.replace(
             items,
             codes={level: np.append(codes, UNATTRIBUTED) for level, codes in items.codes.items()},
+            transformed=np.append(items.transformed, np.False_),
         ),
     )
 
@@ -101,7 +102,8 @@ def ideal(run: RunArrays, level: Level, name: MetricName, found: Found) -> tuple
         ranks = [hit != worthless for hit in ranking]
         values[row] = METRICS[name.metric].definition(ranks, len(own), name.k)
     codes = {level: np.append(gold.flat, UNATTRIBUTED)}
-    items = msgspec.structs.replace(run.items, codes=codes)
+    made = np.zeros(worthless + 1, dtype=np.bool_)
+    items = msgspec.structs.replace(run.items, codes=codes, transformed=made)
     return msgspec.structs.replace(run, hits=hits, items=items), Arm(values)
 
 
