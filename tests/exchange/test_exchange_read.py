@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memruler.errors import CorpusError, UsageError
+from memruler.exchange import lines
 from memruler.exchange.faults import FaultyFile
 from memruler.exchange.read import read_traced, stem
 from memruler.metrics.credit import Support, credit_one
@@ -144,8 +145,8 @@ def test_without_groups_each_id_counts_by_itself(put, ranked_rows):
 
 
 def test_targets_can_stand_in_the_lines_of_the_trace(put, ranked_rows, mapping_rows):
-    lines = [row | gold for row, gold in zip(ranked_rows, mapping_rows, strict=True)]
-    traced = read_traced(put("both.jsonl", lines))
+    rows = [row | gold for row, gold in zip(ranked_rows, mapping_rows, strict=True)]
+    traced = read_traced(put("both.jsonl", rows))
     assert list(traced.supports) == ["raw", "canonical"]
     assert _gold(traced, "raw")["q1"] == [["a"], ["b"]]
 
@@ -172,7 +173,7 @@ def test_queries_of_one_file_alone_are_counted_and_never_zero(put, ranked_rows, 
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("hits", "told"),
     [
         ([("q1", "a", 1), ("q1", "b", 1), ("q1", "c", 2)], "a rank stands twice: 1 (q1)"),
         ([("q1", "a", 1), ("q1", "b", 3)], "ranks have a gap: 1 (q1)"),
@@ -182,8 +183,8 @@ def test_queries_of_one_file_alone_are_counted_and_never_zero(put, ranked_rows, 
         ([("q1", "a", 1), ("q1", "a", 2)], "a ranking has an item twice: 1 (q1 has a)"),
     ],
 )
-def test_ranks_are_never_repaired(put, mapping_rows, lines, told):
-    rows = [{"query_id": q, "retrieved_id": i, "rank": r} for q, i, r in lines]
+def test_ranks_are_never_repaired(put, mapping_rows, hits, told):
+    rows = [{"query_id": q, "retrieved_id": i, "rank": r} for q, i, r in hits]
     with pytest.raises(FaultyFile) as error:
         read_traced(put("t", rows), put("m", mapping_rows), TARGETS)
     assert told in str(error.value)
@@ -270,6 +271,15 @@ def test_grades_and_sets_reach_the_metrics(put):
         wanted = credit_one("abc", anchors, k)
         for metric in CREDIT_METRICS:
             assert scored.values[metric, k][0] == getattr(wanted, metric)
+
+
+def test_a_target_may_have_sets_alone_and_those_of_others_are_left_alone(put):
+    trace = put("t", [{"query_id": "q", "ranked": ["a", "b"]}])
+    sets = {"path": [["a", "b"]], "{other}": [["a", "z"]]}
+    mapping = put("m", [{"query_id": "q", "groups": [{"raw": ["a"], "sets": sets}]}])
+    traced = read_traced(trace, mapping, ["path", "raw"])
+    assert traced.supports["path"].set_offsets.tolist() == [0, 2]
+    assert list(read_traced(trace, mapping).supports) == ["raw", "path"]
 
 
 @pytest.mark.parametrize(
@@ -425,8 +435,13 @@ worlds = st.lists(st.tuples(st.lists(ids, max_size=8, unique=True), groups), min
 
 
 @settings(max_examples=150)
-@given(worlds, st.sampled_from(["anchor", "id", "cover"]), st.randoms(use_true_random=False))
-def test_what_is_read_scores_as_the_definition_does(tmp_path_factory, world, rule, rng):
+@given(
+    worlds,
+    st.sampled_from(["anchor", "id", "cover"]),
+    st.sampled_from([1, 80, 1 << 22]),
+    st.randoms(use_true_random=False),
+)
+def test_what_is_read_scores_as_the_definition_does(tmp_path_factory, world, rule, block, rng):
     folder = tmp_path_factory.mktemp("world")
     trace = [{"query_id": f"q{n}", "ranked": ranked} for n, (ranked, _) in enumerate(world)]
     mapping = [{"query_id": f"q{n}", "groups": gold} for n, (_, gold) in enumerate(world)]
@@ -437,7 +452,10 @@ def test_what_is_read_scores_as_the_definition_does(tmp_path_factory, world, rul
     mapping.append({"query_id": "all", "groups": [{name: ["z"] for name in TARGETS}]})
     with (folder / "m").open("a") as file:
         file.write(json.dumps(mapping[-1]) + "\n")
-    scored = score_traced(read_traced(folder / "t", folder / "m", TARGETS), (1, 3, 8), rule)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines, "_BLOCK", block)  # so that a file is read in several
+        traced = read_traced(folder / "t", folder / "m", TARGETS)
+    scored = score_traced(traced, (1, 3, 8), rule)
     for target in TARGETS:
         values = scored.by_target[target]
         for n, (ranked, gold) in enumerate(world):

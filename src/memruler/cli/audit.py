@@ -90,7 +90,11 @@ def _sample(
         bom=bom,
     )
     write_notes(out, notes)
-    write_atomic(out, table.encode())
+    try:
+        write_atomic(out, table.encode())
+    except BaseException:
+        notes_path(out).unlink(missing_ok=True)  # alone it says nothing, and stands in the way
+        raise
     print_sampled(notes)
 
 

@@ -12,20 +12,45 @@ from numpy.typing import NDArray
 from memruler.exchange.ahead import ahead
 from memruler.exchange.arrays import absent, distinct, marked
 from memruler.exchange.faults import Faults
-from memruler.exchange.gold import SOURCE, Entries, numbers, target_entries
+from memruler.exchange.gold import PARTS, SOURCE, Entries, numbers
 from memruler.exchange.json_lines import json_tables
 from memruler.exchange.lines import blocks
 from memruler.exchange.mapping import Mapping
 from memruler.exchange.rankings import some_names
 from memruler.scoring.traced import MOST_NAMES, Notice
 
-__all__ = ["mapping_notices", "refuse_stray_grades", "unknown_items"]
+__all__ = ["agree", "mapping_notices", "refuse_stray_grades", "unknown_items"]
 
 _ITEMS = pa.schema([pa.field("id", pa.string(), nullable=False)])
 
 
 class _ItemLine(msgspec.Struct):
     id: Annotated[str, msgspec.Meta(min_length=1)]
+
+
+def agree(mapping: Mapping) -> None:
+    """Find the `<name>_ids` that are those of the groups, one after the other.
+
+    That is how most files are written, and it saves looking up every name twice. Those that are the
+    same in another order are left to `mapping_notices`.
+    """
+    if mapping.group_query is None:
+        return
+    for name, ids in mapping.ids.items():
+        parts = [mapping.groups[name]]
+        if name == SOURCE and not len(parts[0].named()):
+            parts = [mapping.groups[part] for part in PARTS if part in mapping.groups]
+        owner = np.concatenate([mapping.group_query[part.owners()] for part in parts])
+        order = np.argsort(owner, kind="stable")
+        if np.array_equal(ids.owners(), owner[order]):
+            text: Any = pa.chunked_array([one for part in parts for one in part.items], pa.string())
+            if len(parts) > 1:
+                text = text.combine_chunks().take(pa.array(order))
+            ids.agreed = pa.chunked_array(ids.items, pa.string()).equals(_chunked(text))
+
+
+def _chunked(text: Any) -> Any:
+    return text if isinstance(text, pa.ChunkedArray) else pa.chunked_array([text])
 
 
 def refuse_stray_grades(path: Path, mapping: Mapping, entries: dict[str, Entries]) -> None:
@@ -70,9 +95,9 @@ def mapping_notices(mapping: Mapping, entries: dict[str, Entries]) -> list[Notic
     if mapping.group_query is not None:
         for name, one in entries.items():
             given = mapping.ids[name].named()
-            if len(given):
+            if len(given) and not mapping.ids[name].agreed:
                 groups = _of(Entries(mapping.group_query[one.owner], one.item), given)
-                ids = _of(target_entries(mapping.ids, name), given)
+                ids = Entries(mapping.ids[name].owners(), numbers(mapping.ids[name]))
                 rows = distinct(np.append(_missing(ids, groups), _missing(groups, ids)))
                 what = f"queries whose {name}_ids are not those of their groups; the groups count"
                 _tell(notices, mapping, rows, "ids-differ-from-groups", what)

@@ -27,7 +27,7 @@ _TARGET = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:+-]{0,63}")
 _HINT = "see docs/exchange.md for the formats"
 
 
-def sniff(path: Path) -> Literal["parquet", "json", "trec"]:
+def _sniff(path: Path) -> Literal["parquet", "json", "trec"]:
     """Whether a file is Parquet, JSON Lines or a TREC file.
 
     Raises:
@@ -49,7 +49,7 @@ def read_rankings(path: Path) -> Rankings:
         FaultyFile: Something in it is wrong; every kind of fault is told.
         CorpusError: It is empty, damaged, or of no format that is known.
     """
-    kind = sniff(path)
+    kind = _sniff(path)
     if kind == "trec":
         return run_rankings(path)
     if kind == "parquet":
@@ -74,7 +74,7 @@ def read_mapping(path: Path, names: Sequence[str]) -> Mapping:
         FaultyFile: Something in it is wrong; every kind of fault is told.
         CorpusError: It is empty, damaged, or of no format that is known.
     """
-    kind = sniff(path)
+    kind = _sniff(path)
     if kind == "trec":
         return qrels_mapping(path)
     if kind == "json":
@@ -85,7 +85,7 @@ def read_mapping(path: Path, names: Sequence[str]) -> Mapping:
 
 def targets_in(path: Path) -> list[str]:
     """The targets that a file names in its first lines, in their order."""
-    kind = sniff(path)
+    kind = _sniff(path)
     if kind == "parquet":
         named = list(_in_columns(columns(path)))
     elif kind == "json":

@@ -8,9 +8,19 @@ from memruler.exchange.arrays import joined, marked
 from memruler.exchange.mapping import Lists, Mapping, Sets
 from memruler.model.credit import Supports
 
-__all__ = ["SOURCE", "Entries", "known_targets", "numbers", "supports_of", "target_entries"]
+__all__ = [
+    "PARTS",
+    "SOURCE",
+    "Entries",
+    "known_targets",
+    "numbers",
+    "supports_of",
+    "target_entries",
+]
 
-SOURCE, RAW, CANONICAL = "source", "raw", "canonical"
+SOURCE, _RAW, _CANONICAL = "source", "raw", "canonical"
+PARTS = (_RAW, _CANONICAL)
+"""What `source` is made of, where a file does not say."""
 
 _Ints = NDArray[np.int64]
 
@@ -23,12 +33,12 @@ class Entries(msgspec.Struct, frozen=True, eq=False):
 
 
 def known_targets(mapping: Mapping) -> list[str]:
-    """Targets that the file can answer: those it names, and `source` where it has its parts."""
+    """Targets that can be asked of what was read: those with lists or sets, and `source`."""
     lists = mapping.ids if mapping.group_query is None else mapping.groups
     found = [name for name, one in lists.items() if len(one.named())]
-    found += [name for name in mapping.sets if name not in found]
-    if SOURCE not in found and RAW in found and CANONICAL in found:
-        found.insert(found.index(RAW) + 1, SOURCE)
+    found += [name for name in mapping.sets if name in lists and name not in found]
+    if SOURCE not in found and _RAW in found and _CANONICAL in found:
+        found.insert(found.index(_RAW) + 1, SOURCE)
     return found
 
 
@@ -41,7 +51,7 @@ def target_entries(lists: dict[str, Lists], target: str) -> Entries:
     if target == SOURCE:
         said = lists[SOURCE].named() if SOURCE in lists else np.zeros(0, np.int64)
         parts = [(owner, item)]
-        for name in (RAW, CANONICAL):
+        for name in PARTS:
             more, items = _of(lists.get(name))
             if len(said):
                 size = 1 + int(max(more.max(initial=0), said.max(initial=0)))
@@ -110,7 +120,7 @@ def _sets(mapping: Mapping, target: str) -> list[Sets]:
     """Sets of a target; those of `source` are the ones of its parts, where it has none itself."""
     names = [target]
     if target == SOURCE and SOURCE not in mapping.sets and not len(_named(mapping)):
-        names = [RAW, CANONICAL]
+        names = list(PARTS)
     return [mapping.sets[name] for name in names if name in mapping.sets]
 
 

@@ -20,7 +20,7 @@ import pyarrow.json as pj
 from memruler.corpora.jsontext import decode
 from memruler.errors import CorpusError
 from memruler.exchange.faults import Faults
-from memruler.exchange.lines import Block, blocks
+from memruler.exchange.lines import Block, blocks, sound_text
 from memruler.scoring.traced import MOST_NAMES
 
 __all__ = ["buffer", "first_objects", "holes", "json_tables", "objects"]
@@ -32,7 +32,7 @@ _BARE = re.compile(rb"\}[ \t\r]*+[^\s,}\]]")
 
 _NEWLINE, _OPENS, _CLOSES = b"\n{}"
 
-Extra = Callable[[list[bytes]], pa.Table]
+_Extra = Callable[[list[bytes]], pa.Table]
 """Makes a table of lines that hold what Arrow cannot parse."""
 
 
@@ -49,7 +49,7 @@ def json_tables(
     schema: pa.Schema,
     line: type,
     *,
-    special: tuple[tuple[bytes, ...], Extra] | None = None,
+    special: tuple[tuple[bytes, ...], _Extra] | None = None,
     plain: Callable[[bytes], pa.Table | None] | None = None,
 ) -> Iterator[pa.Table]:
     """Yield the rows of a file, a block at a time.
@@ -61,7 +61,7 @@ def json_tables(
             line are left alone.
         line: The same as a record, for the strict decoder.
         special: Words whose mere presence in a block sends it to a parser of its own.
-        plain: A faster parser of blocks in sound UTF-8, which may leave any of them to Arrow.
+        plain: A faster parser, which may leave any block to Arrow.
 
     Raises:
         FaultyFile: Lines are no JSON, or not of that shape.
@@ -70,11 +70,13 @@ def json_tables(
         data = block.data.strip()
         if not data:
             continue
+        table = plain(data) if plain is not None else None
+        if table is not None and not holes(table, schema):
+            yield table
+            continue
         odd = special is not None and any(word in data for word in special[0])
         if not odd and _certain(data):
-            table = plain(data) if plain is not None else None
-            if table is None or holes(table, schema):
-                table = _parsed(data, schema)
+            table = _parsed(data, schema)
             if table is not None:
                 yield table
                 continue
@@ -103,10 +105,7 @@ def _certain(data: bytes) -> bool:
     # A single byte is found far faster than a word, and most files have none of these.
     if any(first in data and word in data for first, word in _SUSPECT) or _BARE.search(data):
         return False
-    try:
-        return data.isascii() or bool(data.decode())
-    except UnicodeDecodeError:
-        return False
+    return data.isascii() or sound_text(data)
 
 
 def _parsed(data: bytes, schema: pa.Schema) -> pa.Table | None:

@@ -9,7 +9,7 @@ from memruler.errors import CorpusError
 from memruler.store.faults import explained
 from memruler.store.safe import open_read
 
-__all__ = ["LONGEST", "Block", "blocks", "head"]
+__all__ = ["LONGEST", "Block", "blocks", "head", "sound_text"]
 
 LONGEST = 64 << 20
 """Bytes that one line may have."""
@@ -110,6 +110,15 @@ def _member(file: BinaryIO, data: bytes, path: Path) -> Generator[bytes, None, b
         data = unpack.unconsumed_tail or file.read(_CHUNK)
         if not data:
             raise CorpusError("the gzip file is truncated", where=path, hint="copy it again")
+
+
+def sound_text(data: bytes) -> bool:
+    """Whether bytes are UTF-8."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def head(path: Path) -> bytes:

@@ -33,12 +33,14 @@ class Lists(msgspec.Struct, eq=False):
         items: The ids, Arrow arrays of strings; one a block.
         given: Owners that have the list at all, even an empty one; a part a block.
         number: Of each id; set by `memruler.exchange.numbering`.
+        agreed: The same is said elsewhere: no numbers are needed.
     """
 
     owner: list[NDArray[np.int64]] = []
     items: list[Any] = []
     given: list[NDArray[np.int64]] = []
     number: NDArray[np.int64] | None = None
+    agreed: bool = False
 
     def add(self, first: int, lists: Any) -> None:
         """Append lists (an Arrow array of lists of strings) of the owners from `first` on."""

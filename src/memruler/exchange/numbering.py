@@ -65,7 +65,7 @@ def _owned(mapping: Mapping, at: _Ints) -> list[tuple[Lists | Sets, _Ints]]:
     group = at if mapping.group_query is None else at[mapping.group_query]
     beside: list[Lists | Sets] = [*mapping.groups.values(), mapping.grades, *mapping.sets.values()]
     return [(lists, group[lists.owners()]) for lists in beside] + [
-        (lists, at[lists.owners()]) for lists in mapping.ids.values()
+        (lists, at[lists.owners()]) for lists in mapping.ids.values() if not lists.agreed
     ]
 
 

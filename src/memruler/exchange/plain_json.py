@@ -5,10 +5,10 @@ A plain line is an object without an escape, such as a ranking or a line of targ
     {"query_id":"q1","ranked":["a","b"]}
     {"query_id":"q1","groups":[{"anchor":3,"raw":["a"],"canonical":[]}],"raw_ids":["a"]}
 
-There a text is what stands between two quotes, and all of the structure is in the gaps between texts,
-of which a file has few different ones. Each different gap is read once, by an automaton; that every
-gap of the block follows from the one before is then a look-up for all of them at once. Whatever is
-not such a block is left to a parser.
+There a text is what stands between two quotes, and all of the structure is in the gaps between
+texts, of which a file has few different ones. Each of these is read once, by an automaton. Then
+that each gap follows from the one before is a look-up for all of them at once. Whatever is not such
+a block is left to a parser.
 """
 
 import re
@@ -19,37 +19,61 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from memruler.exchange.lines import sound_text
+
 __all__ = ["Places", "Plain", "Value", "plain_json"]
 
 Places = NDArray[np.integer]
 
 _QUOTE, _SPACE, _NEWLINE = b'" \n'
 _WORD = 8
+_NULL = "\0"
+_PIECE = 1 << 16
 
 _KEY, _TEXT, _ELEMENT, _GROUP_KEY, _GROUP_TEXT, _GROUP_ELEMENT = range(6)
-"""What a text can be: a key, a value or an element of a list; in the object, or in a group of it."""
+"""What a text can be: a key, a value, an element of a list; in the object, or in a group of it."""
 
 _AFTER: Final = ("k", "t", "l", "K", "T", "L")
 """Where the automaton stands behind each of these."""
 
 _STEPS: Final = {
-    ("k", ":"): "v", ("v", "0"): "t", ("v", "n"): "t", ("v", "["): "f", ("f", "]"): "t",
-    ("t", ","): "n", ("t", "}"): "e", ("e", "\n"): "r", ("r", "{"): "n",
-    ("l", ","): "m", ("l", "]"): "t", ("f", "{"): "G", ("E", ","): "g", ("g", "{"): "G",
-    ("K", ":"): "V", ("V", "0"): "T", ("V", "n"): "T", ("V", "["): "F", ("F", "]"): "T",
-    ("T", ","): "N", ("T", "}"): "E", ("E", "]"): "t", ("L", ","): "M", ("L", "]"): "T",
+    ("k", ":"): "v",
+    ("v", "0"): "t",
+    ("v", _NULL): "t",
+    ("v", "["): "f",
+    ("f", "]"): "t",
+    ("t", ","): "n",
+    ("t", "}"): "e",
+    ("e", "\n"): "r",
+    ("r", "{"): "n",
+    ("l", ","): "m",
+    ("l", "]"): "t",
+    ("f", "{"): "G",
+    ("E", ","): "g",
+    ("g", "{"): "G",
+    ("K", ":"): "V",
+    ("V", "0"): "T",
+    ("V", _NULL): "T",
+    ("V", "["): "F",
+    ("F", "]"): "T",
+    ("T", ","): "N",
+    ("T", "}"): "E",
+    ("E", "]"): "t",
+    ("L", ","): "M",
+    ("L", "]"): "T",
 }
 """Small letters are places in the object, capital ones places in a group."""
 
 _TEXT_AT: Final = {
-    "n": _KEY, "v": _TEXT, "f": _ELEMENT, "m": _ELEMENT,
-
-        "G": _GROUP_KEY,
-        "N": _GROUP_KEY,
-        "V": _GROUP_TEXT,
-        "F": _GROUP_ELEMENT,
-        "M": _GROUP_ELEMENT
-    ,
+    "n": _KEY,
+    "v": _TEXT,
+    "f": _ELEMENT,
+    "m": _ELEMENT,
+    "G": _GROUP_KEY,
+    "N": _GROUP_KEY,
+    "V": _GROUP_TEXT,
+    "F": _GROUP_ELEMENT,
+    "M": _GROUP_ELEMENT,
 }
 """Where a text may stand, and what it is there."""
 
@@ -67,7 +91,7 @@ _VALUES: Final = (
     (":[]", Value.EMPTY),
     (":[", Value.LIST),
     (":0", Value.OTHER),
-    (":n", Value.NULL),
+    (f":{_NULL}", Value.NULL),
     (":", Value.TEXT),
 )
 
@@ -81,6 +105,7 @@ class Plain(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         value: What stands behind each text, as in `Value`, where it is a key [N].
         row: The line of each text [N].
         group: The group of each text that is in one [N].
+        others: Places of the texts that are no elements of lists, and N.
         rows: How many lines there are.
         groups: How many groups.
     """
@@ -90,6 +115,7 @@ class Plain(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     value: NDArray[np.int8]
     row: NDArray[np.int32]
     group: NDArray[np.int32]
+    others: Places
     rows: int
     groups: int
 
@@ -106,9 +132,8 @@ class Plain(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 
     def elements(self, keys: Places) -> tuple[Places, Places]:
         """How many elements the list behind each key has, and the places of all of them."""
-        inside = (self.state == _ELEMENT) | (self.state == _GROUP_ELEMENT)
-        others = np.append(np.flatnonzero(~inside), len(inside))
-        lengths = others[np.searchsorted(others, keys) + 1] - keys - 1
+        following = self.others[np.searchsorted(self.others, keys) + 1]
+        lengths = following - keys - 1
         ends = np.cumsum(lengths)
         starts = (keys + 1 - (ends - lengths)).astype(np.int32)
         total = int(ends[-1]) if len(ends) else 0
@@ -119,23 +144,44 @@ def plain_json(data: bytes) -> Plain | None:
     """The texts of a block of plain lines; None where a line is not plain.
 
     Args:
-        data: Whole lines in sound UTF-8, without white space at either end.
+        data: Whole lines, without white space at either end.
     """
     letters = np.frombuffer(data, np.uint8)
     if b"\\" in data or len(data) < _WORD:
         return None
-    if np.count_nonzero(letters < _SPACE) != np.count_nonzero(letters == _NEWLINE):
+    if not data.isascii() and not sound_text(data):
         return None
-    quotes = np.flatnonzero(letters == _QUOTE).astype(np.int32)
-    if not len(quotes) or len(quotes) % 2 or data[: quotes[0]].strip(b" ") != b"{":
+    quotes, newlines, controls = _signs(letters)
+    if (
+        controls != newlines
+        or not len(quotes)
+        or len(quotes) % 2
+        or data[: quotes[0]].strip(b" ") != b"{"
+    ):
         return None
     ends = quotes[1::2]
     gaps, codes = _gaps(data, ends[:-1] + 1, quotes[2::2] - ends[:-1] - 1)
-    tail = data[ends[-1] + 1 :].decode()
+    gaps.append(data[ends[-1] + 1 :].decode())
     offsets: Any = quotes
     offsets[0::2] += 1  # a text without its quotes; the gap gets both
     parts = pa.StringArray.from_buffers(len(quotes) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
-    return _sound(parts, [*map(_signature, gaps), _signature(tail)], codes)
+    signatures = [_signature(gap) for gap in gaps]
+    different = {gap: number for number, gap in enumerate(dict.fromkeys(signatures))}
+    number = np.array([different[gap] for gap in signatures], np.int32)
+    plain = _sound(parts, list(different), np.append(number[codes], number[-1]))
+    # All of them stand between lines: none is in a text.
+    return plain if plain is not None and plain.rows == newlines + 1 else None
+
+
+def _signs(letters: NDArray[np.uint8]) -> tuple[NDArray[np.int32], int, int]:
+    """Where the quotes are; how many newlines there are, and control characters with them."""
+    quotes, newlines, controls = [], 0, 0
+    for start in range(0, len(letters), _PIECE):
+        piece = letters[start : start + _PIECE]  # what is compared stays in the cache
+        quotes.append((np.flatnonzero(piece == _QUOTE) + start).astype(np.int32))
+        newlines += int(np.count_nonzero(piece == _NEWLINE))
+        controls += int(np.count_nonzero(piece < _SPACE))
+    return np.concatenate(quotes), newlines, controls
 
 
 def _gaps(data: bytes, start: Places, length: Places) -> tuple[list[str], NDArray[np.int32]]:
@@ -165,8 +211,8 @@ def _gaps(data: bytes, start: Places, length: Places) -> tuple[list[str], NDArra
 
 
 def _signature(gap: str) -> str:
-    """A gap without its spaces, each number as 0 and null as n."""
-    return _NUMBER.sub("0", gap).replace("null", "n").replace(" ", "")
+    """A gap without its spaces, each number as 0 and null as a sign that no line has."""
+    return _NUMBER.sub("0", gap).replace("null", _NULL).replace(" ", "")
 
 
 def _sound(parts: Any, gaps: list[str], codes: NDArray[np.int32]) -> Plain | None:
@@ -174,35 +220,36 @@ def _sound(parts: Any, gaps: list[str], codes: NDArray[np.int32]) -> Plain | Non
 
     Args:
         parts: Texts and gaps.
-        gaps: Signatures of the different gaps, and of what follows the last text.
-        codes: Which one follows each text but the last.
+        gaps: Signatures of the different gaps.
+        codes: Which one follows each text; the last one is the end of the block [N].
     """
-    follows = np.array([[_walk(state, gap) for gap in gaps[:-1]] for state in range(6)], np.int8)
-    depth_of = np.array([_depth(gap) for gap in gaps[:-1]], np.int8)
-    depth = np.ones(len(codes) + 1, np.int32)
-    np.cumsum(depth_of[codes], out=depth[1:])
+    inner = codes[:-1]
+    depth = np.ones(len(codes), np.int32)
+    np.cumsum(np.array([_depth(gap) for gap in gaps], np.int32)[inner], out=depth[1:])
     depth[1:] += 1
     if depth.min() < 1 or depth.max() > 4:  # noqa: PLR2004 - an object, its list, a group, its list
         return None
-    value = np.zeros(len(depth), np.bool_)
-    value[1:] = np.array([gap.endswith(":") for gap in gaps[:-1]])[codes]
     state = np.array([-1, _KEY, _ELEMENT, _GROUP_KEY, _GROUP_ELEMENT], np.int8)[depth]
-    state += value  # a value's number follows that of its key
-    if (follows[state[:-1], codes] != state[1:]).any() or not _ends(int(state[-1]), gaps[-1]):
+    state[1:] += np.array([gap.endswith(":") for gap in gaps])[inner]  # a value follows its key
+    if state.max() > _GROUP_ELEMENT:  # something with a value in the place of an element
         return None
-    all_codes = np.append(codes, len(gaps) - 1)
-    row = np.zeros(len(depth), np.int32)
-    np.cumsum(np.array([gap.count("\n") for gap in gaps])[codes], out=row[1:])
-    group = np.full(len(depth), -1, np.int32)
-    opened = np.array([gap.count("{") - gap.count("\n") for gap in gaps])
-    np.cumsum(opened[codes], out=group[1:])
+    follows = np.array([[_walk(state, gap) for gap in gaps] for state in range(6)], np.int8)
+    if (follows[state[:-1], inner] != state[1:]).any() or not _ends(state[-1], gaps[codes[-1]]):
+        return None
+    row = np.zeros(len(codes), np.int32)
+    np.cumsum(np.array([gap.count("\n") for gap in gaps], np.int32)[inner], out=row[1:])
+    group = np.full(len(codes), -1, np.int32)
+    opened = np.array([gap.count("{") - gap.count("\n") for gap in gaps], np.int32)
+    np.cumsum(opened[inner], out=group[1:])
     group[1:] -= 1
+    others = (state != _ELEMENT) & (state != _GROUP_ELEMENT)
     return Plain(
         parts=parts,
         state=state,
-        value=np.array([_value(gap) for gap in gaps], np.int8)[all_codes],
+        value=np.array([_value(gap) for gap in gaps], np.int8)[codes],
         row=row,
         group=group,
+        others=np.append(np.flatnonzero(others), len(state)),
         rows=int(row[-1]) + 1,
         groups=int(group[-1]) + 1,
     )

@@ -20,7 +20,7 @@ def plain_mapping(data: bytes, names: Sequence[str]) -> pa.Table | None:
     """The rows of a block of targets; None where it is not plain, or may not be sound.
 
     Args:
-        data: Whole lines in sound UTF-8, without white space at either end.
+        data: Whole lines, without white space at either end.
         names: Targets that are read.
 
     Returns:

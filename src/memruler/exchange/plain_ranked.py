@@ -17,7 +17,7 @@ def plain_ranked(data: bytes) -> pa.Table | None:
     """The rows of a block of rankings; None where it is not plain, or may not be sound.
 
     Args:
-        data: Whole lines in sound UTF-8, without white space at either end.
+        data: Whole lines, without white space at either end.
 
     Returns:
         `query_id`, `category`, `cluster`, `instance` and `ranked`, whose lists are of dictionary

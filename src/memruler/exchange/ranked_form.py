@@ -12,7 +12,7 @@ from memruler.exchange.faults import Faults
 from memruler.exchange.names import Coded
 from memruler.exchange.rankings import Rankings, refuse_repeats
 
-__all__ = ["RANKED", "RankedLine", "from_ranked"]
+__all__ = ["RANKED", "RankedLine", "from_ranked", "whole"]
 
 _Name = Annotated[str, msgspec.Meta(min_length=1)]
 
@@ -73,7 +73,7 @@ def from_ranked(path: Path, tables: Iterable[pa.Table]) -> Rankings:
     return Rankings(
         query=query,
         category=whole(rest.column("category")),
-        cluster=cluster_of(rest),
+        cluster=_cluster_of(rest),
         offsets=np.cumsum(np.concatenate(lengths)),
         items=items,
         block_rows=rows,
@@ -86,7 +86,7 @@ def whole(column: Any) -> Any:
     return joined if not isinstance(joined, pa.ChunkedArray) else pa.concat_arrays(joined.chunks)
 
 
-def cluster_of(table: pa.Table) -> Any:
+def _cluster_of(table: pa.Table) -> Any:
     """The clusters: the column `cluster`, or where it says nothing `instance`."""
     cluster, instance = (whole(table.column(name)) for name in ("cluster", "instance"))
     return instance if cluster.null_count == len(cluster) else cluster

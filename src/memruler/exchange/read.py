@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from memruler.errors import UsageError
-from memruler.exchange.checks import mapping_notices, refuse_stray_grades, unknown_items
+from memruler.exchange.checks import agree, mapping_notices, refuse_stray_grades, unknown_items
 from memruler.exchange.formats import is_target, read_mapping, read_rankings, targets_in
-from memruler.exchange.gold import SOURCE, known_targets, supports_of, target_entries
+from memruler.exchange.gold import PARTS, SOURCE, known_targets, supports_of, target_entries
 from memruler.exchange.names import labels
 from memruler.exchange.numbering import number_items
 from memruler.exchange.rankings import matrix, some_names
@@ -31,7 +31,6 @@ NO_TARGETS = "no_targets"
 ABSENT = "absent-query"
 """Kind of the notice about queries without a ranking."""
 
-_PARTS = (SOURCE, "raw", "canonical")
 _PACKED = (".gz", ".jsonl", ".ndjson", ".json", ".parquet", ".trec", ".run", ".txt")
 _ENDINGS = frozenset([*_PACKED, ".ranked", ".trace", ".hits"])
 
@@ -69,7 +68,7 @@ def read_traced(
             )
     wanted = list(dict.fromkeys(names or targets_in(where)))
     with ThreadPoolExecutor(1) as beside:  # both files are unpacked and parsed at once
-        reading = beside.submit(read_mapping, where, list(dict.fromkeys([*wanted, *_PARTS])))
+        reading = beside.submit(read_mapping, where, list(dict.fromkeys([*wanted, SOURCE, *PARTS])))
         rankings = read_rankings(trace)
         mapping = reading.result()
     known = known_targets(mapping)
@@ -81,6 +80,7 @@ def read_traced(
                 hint=f"it has {', '.join(known) or 'none'}",
             )
     query, at, reason = _joined(rankings.query, mapping.query)
+    agree(mapping)
     numbers, item_names = number_items(rankings, mapping, at)
     hits = matrix(trace, rankings, numbers, item_names)
     lists = mapping.ids if mapping.group_query is None else mapping.groups

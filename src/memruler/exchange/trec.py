@@ -6,7 +6,6 @@ where these would read another order it is said. Names are taken as they stand.
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -21,6 +20,7 @@ from memruler.exchange.json_lines import buffer
 from memruler.exchange.lines import Block, blocks
 from memruler.exchange.mapping import Lists, Mapping
 from memruler.exchange.names import Coded, coded, unified
+from memruler.exchange.ranked_form import whole
 from memruler.exchange.rankings import Rankings, some_names
 from memruler.scoring.traced import MOST_NAMES, Notice
 
@@ -96,10 +96,10 @@ def qrels_mapping(path: Path) -> Mapping:
     """
     table = pa.concat_tables(_tables(path, _QRELS)).combine_chunks()
     faults = Faults(path)
-    queries, items = (coded(_one(table.column(name))) for name in ("query_id", "retrieved_id"))
+    queries, items = (coded(whole(table.column(name))) for name in ("query_id", "retrieved_id"))
     names = queries.dictionaries[0]
     query = queries.places[0].astype(np.int64)
-    grade = _one(table.column("grade")).to_numpy()
+    grade = whole(table.column("grade")).to_numpy()
     pair = query * (len(items.dictionaries[0]) + 1) + items.places[0]
     values, counts = np.unique(pair, return_counts=True)
     twice = distinct(values[counts > 1] // (len(items.dictionaries[0]) + 1))
@@ -122,11 +122,6 @@ def qrels_mapping(path: Path) -> Mapping:
         sets={},
         ungraded=frozenset({QRELS}),
     )
-
-
-def _one(column: Any) -> Any:
-    joined = column.combine_chunks()
-    return pa.concat_arrays(joined.chunks) if isinstance(joined, pa.ChunkedArray) else joined
 
 
 def _tables(path: Path, kinds: dict[str, pa.DataType]) -> Iterator[pa.Table]:

@@ -68,13 +68,14 @@ def traced_from_run(
     known = manifest.lineage_exported
     notices: tuple[Notice, ...] = ()
     with ThreadPoolExecutor(1) as beside:  # the trace is half of the work
-        sealed = beside.submit(require_own_tables, folder, manifest, _TABLES)
+        told = () if lineage is None else ("ingest",)  # it names instances by their keys
+        sealed = beside.submit(require_own_tables, folder, manifest, (*_TABLES, *told))
         reading = beside.submit(_trace, folder, key)
         forms = forms_of(folder)
         sealed.result()
         owner = forms.instance
         if lineage is not None:
-            forms, complete, notices = mapped(lineage, folder, forms)
+            forms, complete, notices = mapped(lineage, folder, forms, exported=known)
             known |= complete
         found = descents(gold, forms)
         hits, failed = reading.result()

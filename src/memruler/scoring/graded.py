@@ -1,8 +1,7 @@
 """Targets of one's own: how far each item supports the anchor that it comes from."""
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
 
 import msgspec
 import numpy as np
@@ -10,7 +9,6 @@ from numpy.typing import NDArray
 
 from memruler.errors import UsageError
 from memruler.model.credit import Supports
-from memruler.plugins import described
 from memruler.store.folder import RunFolder
 from memruler.store.tables import batches
 from memruler.targets.eligible import Descents, Forms, Gold
@@ -19,6 +17,11 @@ from memruler.targets.forms import Composes, Grades, StoredForm
 __all__ = ["OwnTarget", "graded"]
 
 _PAIR = 2
+_HINT = "docs/targets.md has an example"
+
+
+class _GradesAndComposes(Grades, Composes, Protocol):
+    """A target that always has sets, if only none."""
 
 
 class OwnTarget(msgspec.Struct, frozen=True):
@@ -26,15 +29,17 @@ class OwnTarget(msgspec.Struct, frozen=True):
 
     Attributes:
         name: As printed.
-        grades: The object itself.
+        grades: Asks it; plain numbers come back, or a UsageError.
         source: Its file, for messages.
         digest: SHA-256 of that file.
+        aside: Inside it, what the target prints is kept apart from the scores.
     """
 
     name: str
-    grades: Grades
+    grades: _GradesAndComposes
     source: str
     digest: str
+    aside: AbstractContextManager[None]
 
 
 def graded(
@@ -60,16 +65,17 @@ def graded(
     ends = np.append(starts[1:], len(found.anchor))
     supports: list[tuple[float, list[int]]] = []
     sizes = np.zeros(int(gold.offsets[-1]), np.int64)
-    for lo, hi in zip(starts.tolist(), ends.tolist(), strict=True):
-        anchor = int(found.anchor[lo])
-        rows = found.item[lo:hi].tolist()
-        place = (
-            int(gold.session[anchor]),
-            None if gold.turn is None else int(gold.turn[anchor]),
-        )
-        mine = _supports(target, rows, [forms[row] for row in rows], place)
-        sizes[anchor] = len(mine)
-        supports += mine
+    with target.aside:
+        for lo, hi in zip(starts.tolist(), ends.tolist(), strict=True):
+            anchor = int(found.anchor[lo])
+            rows = found.item[lo:hi].tolist()
+            place = (
+                int(gold.session[anchor]),
+                None if gold.turn is None else int(gold.turn[anchor]),
+            )
+            mine = _supports(target, rows, [forms[row] for row in rows], place)
+            sizes[anchor] = len(mine)
+            supports += mine
     of = np.diff(gold.offsets)
     query_of = np.repeat(np.arange(len(of)), of)
     return Supports(
@@ -95,40 +101,20 @@ def _supports(
 ) -> list[tuple[float, list[int]]]:
     found: list[tuple[float, list[int]]] = []
     for row, form in zip(rows, forms, strict=True):
-        grade = _asked(target, partial(_grade, target.grades, form, place))
+        grade = target.grades.grade(form, *place)
         if not 0 <= grade <= 1:  # NaN too
             raise _wrong(target, f"grade gave {grade!r}, which is not from 0 to 1")
         if grade:
             found.append((grade, [row]))
-    own = target.grades
-    if isinstance(own, Composes):
-        sets = _asked(target, lambda: [list(map(int, one)) for one in own.sets(forms, *place)])
-        for one in sets:
-            if len(set(one)) < _PAIR or not all(0 <= at < len(rows) for at in one):
-                raise _wrong(target, f"sets gave {one!r}: not two or more places of the forms")
-            found.append((1.0, [rows[at] for at in sorted(set(one))]))
+    for one in target.grades.sets(forms, *place):
+        if len(set(one)) < _PAIR or not all(0 <= at < len(rows) for at in one):
+            raise _wrong(target, f"sets gave {one!r}: not two or more places of the forms")
+        found.append((1.0, [rows[at] for at in sorted(set(one))]))
     return found
 
 
-def _grade(grades: Grades, form: StoredForm, place: tuple[int, int | None]) -> float:
-    return float(grades.grade(form, *place))
-
-
-def _asked(target: OwnTarget, ask: Callable[[], Any]) -> Any:
-    try:
-        return ask()
-    except KeyboardInterrupt:
-        raise
-    except Exception as error:
-        raise _wrong(target, described(error)) from error
-
-
 def _wrong(target: OwnTarget, what: str) -> UsageError:
-    return UsageError(
-        f"the target {target.name} failed: {what}",
-        where=target.source,
-        hint="docs/targets.md has an example",
-    )
+    return UsageError(f"the target {target.name} failed: {what}", where=target.source, hint=_HINT)
 
 
 def _forms(folder: RunFolder, stored: Forms, rows: NDArray[np.int64]) -> dict[int, StoredForm]:

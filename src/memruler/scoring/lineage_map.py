@@ -10,11 +10,12 @@ Positions are 0-based, as in `lineage.parquet`; `sessions` is for items of whole
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
 from msgspec import Meta
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from memruler.errors import CorpusError
@@ -28,6 +29,7 @@ from memruler.targets.eligible import Forms
 __all__ = ["mapped"]
 
 _HINT = "see docs/lineage.md"
+_NO_KIND = "unknown"
 _LONGEST = 1 << 20  # bytes of a line
 _POSITION = Meta(ge=0, lt=2**31)
 
@@ -42,7 +44,9 @@ class _Origin(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     sessions: tuple[_Position, ...] = ()
 
 
-def mapped(path: Path, folder: RunFolder, forms: Forms) -> tuple[Forms, bool, tuple[Notice, ...]]:
+def mapped(
+    path: Path, folder: RunFolder, forms: Forms, *, exported: bool
+) -> tuple[Forms, bool, tuple[Notice, ...]]:
     """Fill in what a run does not know about its items.
 
     An item that the system told the origin of keeps it; where the file says something else, that is
@@ -53,10 +57,11 @@ def mapped(path: Path, folder: RunFolder, forms: Forms) -> tuple[Forms, bool, tu
         path: The file.
         folder: The run.
         forms: Its items, as the run knows them.
+        exported: Whether these are all that the store holds.
 
     Returns:
-        The items, added ones last; whether all returned items are now known, so that the file may
-        be taken for the whole store; and what was odd.
+        The items, added ones last; whether the file names every item of the run, so that it may be
+        taken for the whole store; and what was odd.
 
     Raises:
         CorpusError: A line cannot be read, names an instance that the run does not have, or an
@@ -71,16 +76,18 @@ def mapped(path: Path, folder: RunFolder, forms: Forms) -> tuple[Forms, bool, tu
         if (place, origin.id) in told:
             raise _fault(path, number, f"the item {origin.id!r} stands there twice")
         told[place, origin.id] = origin
-    filled, conflicts, unknown = _matched(folder, forms, told)
+    found = _matched(folder, forms, told)
+    # Where a system told all that it holds, the file need not repeat it.
+    lacking = found.unknown if exported else found.unnamed
     notices = tuple(
         Notice(kind=kind, what=what, count=len(names), names=tuple(names[:MOST_NAMES]))
         for kind, what, names in (
-            ("lineage-conflict", "items have another origin in the lineage file", conflicts),
-            ("unknown-item", "items of the run are not in the lineage file", unknown),
+            ("lineage-conflict", "items have another origin in the lineage file", found.conflicts),
+            ("unknown-item", "items of the run are not in the lineage file", lacking),
         )
         if names
     )
-    return _merged(forms, filled, told), not unknown, notices
+    return _merged(forms, found, told), not found.unnamed, notices
 
 
 def _lines(path: Path) -> Iterator[tuple[int, _Origin]]:
@@ -115,32 +122,51 @@ def _instances(folder: RunFolder) -> dict[str, int]:
 _Told: TypeAlias = dict[tuple[int, str], _Origin]
 
 
-def _matched(
-    folder: RunFolder, forms: Forms, told: _Told
-) -> tuple[dict[int, _Origin], list[str], list[str]]:
-    """Rows to fill, and the ids of rows that the file contradicts or does not know.
+class _Found(NamedTuple):
+    """What the file says of the items that the run knows.
 
-    What is matched is taken out of `told`: the rest are items that the run has never seen.
+    Attributes:
+        filled: Rows whose sources were not known.
+        named: Rows whose sources were known, and their kind was not.
+        conflicts: Ids of items of which the run knows something else.
+        unnamed: Ids of items that the file lacks.
+        unknown: Those of them whose sources are not known.
     """
+
+    filled: dict[int, _Origin]
+    named: dict[int, _Origin]
+    conflicts: list[str]
+    unnamed: list[str]
+    unknown: list[str]
+
+
+def _matched(folder: RunFolder, forms: Forms, told: _Told) -> _Found:
+    """What is matched is taken out of `told`: the rest are items that the run has never seen."""
     known = np.diff(forms.sources.session_offsets) > 0
-    filled: dict[int, _Origin] = {}
-    conflicts: list[str] = []
-    unknown: list[str] = []
+    found = _Found({}, {}, [], [], [])
     row = 0
     for batch in batches(folder, "lineage", columns=["instance", "id"]):
         ids: list[Any] = batch.column("id").to_pylist()
         places: list[Any] = batch.column("instance").to_pylist()
         for place, name in zip(places, ids, strict=True):
             origin = told.pop((place, name), None)
+            kind = forms.kinds[forms.kind[row]]
             if origin is None:
+                found.unnamed.append(name)
                 if not known[row]:
-                    unknown.append(name)
-            elif not known[row]:
-                filled[row] = origin
-            elif forms.origin(row) != _sources(origin):
-                conflicts.append(name)
+                    found.unknown.append(name)
+            else:
+                other = kind not in (_NO_KIND, origin.kind)
+                if not known[row]:
+                    found.filled[row] = replace(origin, kind=kind) if other else origin
+                elif forms.origin(row) != _sources(origin):
+                    other = True
+                elif not other:
+                    found.named[row] = origin
+                if other:
+                    found.conflicts.append(name)
             row += 1
-    return filled, conflicts, unknown
+    return found
 
 
 _Sources: TypeAlias = tuple[tuple[int, ...], tuple[tuple[int, int], ...]]
@@ -152,13 +178,16 @@ def _sources(origin: _Origin) -> _Sources:
     return tuple(sorted(sessions)), turns
 
 
-def _merged(forms: Forms, filled: dict[int, _Origin], added: _Told) -> Forms:
+def _merged(forms: Forms, found: _Found, added: _Told) -> Forms:
     names = {name: place for place, name in enumerate(forms.kinds)}
-    new = [*filled.values(), *added.values()]
-    numbers = [names.setdefault(origin.kind, len(names)) for origin in new]
-    rows = np.array([*filled, *range(len(forms.kind), len(forms.kind) + len(added))], np.int64)
+    new = [*found.filled.values(), *added.values()]
+    end = len(forms.kind)
+    rows = np.array([*found.filled, *range(end, end + len(added))], np.int64)
     kind = np.concatenate([forms.kind, np.zeros(len(added), np.int64)])
-    kind[rows] = numbers
+    for row, origin in zip(
+        [*rows.tolist(), *found.named], [*new, *found.named.values()], strict=True
+    ):
+        kind[row] = names.setdefault(origin.kind, len(names))
     instance = np.concatenate([forms.instance, [place for place, _ in added]]).astype(np.int64)
     sources = [_sources(origin) for origin in new]
     s = forms.sources

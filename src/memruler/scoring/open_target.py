@@ -1,15 +1,19 @@
 """From the name of a target to the target."""
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from memruler.errors import UsageError
-from memruler.plugins import PluginTable, described, did_you_mean
+from memruler.plugins import PluginTable, did_you_mean
 from memruler.scoring.graded import OwnTarget
+from memruler.scoring.own_target import WatchedTarget
+from memruler.systems.aside import Aside
 from memruler.systems.source import Source, load_class, source_of
-from memruler.targets.forms import NAMED, Admits, Grades, named_target
+from memruler.targets.forms import NAMED, Admits, named_target
 
-__all__ = ["OWN_TARGETS", "open_target", "open_targets"]
+__all__ = ["OWN_TARGETS", "open_each", "open_target", "open_targets"]
+
+_LONGEST_NAME = 64
 
 OWN_TARGETS = PluginTable("target", "memruler.targets", {})
 """Targets that installed packages declare."""
@@ -21,12 +25,28 @@ def open_targets(text: str) -> tuple[Admits | OwnTarget, ...]:
     Raises:
         UsageError: A name is unknown or stands there twice, or a plug-in is broken.
     """
-    opened = tuple(open_target(name.strip()) for name in text.split(","))
-    names = [target.name for target in opened]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise UsageError(f"the target {twice[0]} is asked for twice", where=text)
-    return opened
+    return open_each(name.strip() for name in text.split(","))
+
+
+def open_each(typed: Iterable[str]) -> tuple[Admits | OwnTarget, ...]:
+    """Open targets, each a name as typed.
+
+    Raises:
+        UsageError: As `open_targets`; two ways to write one target are one target.
+    """
+    said: dict[str, str] = {}
+    opened = []
+    for one in typed:
+        target = open_target(one)
+        if target.name in said:
+            raise UsageError(
+                f"the target {target.name} is asked for twice",
+                where=f"{said[target.name]}, {one}",
+                hint="name it once",
+            )
+        said[target.name] = one
+        opened.append(target)
+    return tuple(opened)
 
 
 def open_target(name: str) -> Admits | OwnTarget:
@@ -53,16 +73,14 @@ def open_target(name: str) -> Admits | OwnTarget:
 
 
 def _own(source: Source, typed: str) -> OwnTarget:
-    try:
-        grades: Any = source.factory()
-    except Exception as error:
-        raise UsageError(f"the target cannot be made: {described(error)}", where=typed) from error
-    if not isinstance(grades, Grades) or not isinstance(getattr(grades, "name", None), str):
+    target = WatchedTarget(source, typed)
+    name = target.name
+    plain = name.isprintable() and name == name.strip() and 0 < len(name) <= _LONGEST_NAME
+    if not plain or name in NAMED or ":" in name or "," in name:
         raise UsageError(
-            "this is no target: it needs a `name` and a method `grade`",
+            f"a target of one's own cannot be called {name!r}",
             where=typed,
-            hint="docs/targets.md has an example",
+            hint=f"1 to {_LONGEST_NAME} characters that can be seen, no comma or colon, and none "
+            f"of {', '.join(NAMED)}",
         )
-    if grades.name in NAMED or ":" in grades.name or "," in grades.name:
-        raise UsageError(f"a target of one's own cannot be called {grades.name!r}", where=typed)
-    return OwnTarget(grades.name, grades, source.file, source.digest)
+    return OwnTarget(name, target, source.file, source.digest, Aside())

@@ -17,7 +17,7 @@ from memruler.model.summary import Level, Summary
 from memruler.replay.instance import Tick
 from memruler.scoring.from_run import traced_from_run
 from memruler.scoring.graded import OwnTarget
-from memruler.scoring.open_target import open_target
+from memruler.scoring.open_target import open_each
 from memruler.scoring.traced import Scored, score_traced
 from memruler.store.folder import RunFolder
 from memruler.store.tables import batches
@@ -65,7 +65,7 @@ def sweep(
         Interrupted: A person stopped it; repeated, it goes on.
     """
     # First: a wrong target must not show after an hour of measuring.
-    targets = tuple(open_target(_found_beside(name, folder)) for name in spec.targets)
+    targets = open_each(_found_beside(name, folder) for name in spec.targets)
     planned = tuple(cells(spec, folder))
     for at, cell in enumerate(planned):
         tick(f"cell {cell.folder}", at, len(planned))
