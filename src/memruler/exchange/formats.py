@@ -16,7 +16,6 @@ from memruler.exchange.mapping import IDS, Mapping, mapping_schema
 from memruler.exchange.mapping_build import from_tables
 from memruler.exchange.mapping_json import mapping_tables
 from memruler.exchange.parquet import columns, parquet_tables
-from memruler.exchange.plain_ranked import plain_ranked
 from memruler.exchange.ranked_form import RANKED, RankedLine, from_ranked
 from memruler.exchange.rankings import Rankings
 from memruler.exchange.trec import qrels_mapping, run_rankings
@@ -60,7 +59,7 @@ def read_rankings(path: Path) -> Rankings:
     source = ahead(blocks(path))
     if b'"retrieved_id"' in head(path).lstrip().split(b"\n", 1)[0]:
         return from_hits(path, json_tables(path, source, HITS, HitLine))
-    return from_ranked(path, json_tables(path, source, RANKED, RankedLine, plain=plain_ranked))
+    return from_ranked(path, json_tables(path, source, RANKED, RankedLine))
 
 
 def read_mapping(path: Path, names: Sequence[str]) -> Mapping:

@@ -50,7 +50,6 @@ def json_tables(
     line: type,
     *,
     special: tuple[tuple[bytes, ...], _Extra] | None = None,
-    plain: Callable[[bytes], pa.Table | None] | None = None,
 ) -> Iterator[pa.Table]:
     """Yield the rows of a file, a block at a time.
 
@@ -61,7 +60,6 @@ def json_tables(
             line are left alone.
         line: The same as a record, for the strict decoder.
         special: Words whose mere presence in a block sends it to a parser of its own.
-        plain: A faster parser, which may leave any block to Arrow.
 
     Raises:
         FaultyFile: Lines are no JSON, or not of that shape.
@@ -69,10 +67,6 @@ def json_tables(
     for block in source:
         data = block.data.strip()
         if not data:
-            continue
-        table = plain(data) if plain is not None else None
-        if table is not None and not holes(table, schema):
-            yield table
             continue
         odd = special is not None and any(word in data for word in special[0])
         if not odd and _certain(data):

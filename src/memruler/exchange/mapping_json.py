@@ -15,7 +15,6 @@ from memruler.exchange.ahead import ahead
 from memruler.exchange.json_lines import json_tables
 from memruler.exchange.lines import blocks
 from memruler.exchange.mapping import IDS, mapping_schema
-from memruler.exchange.plain_mapping import plain_mapping
 
 __all__ = ["mapping_line", "mapping_tables"]
 
@@ -47,7 +46,6 @@ def mapping_tables(path: Path, names: Sequence[str]) -> Iterator[pa.Table]:
         mapping_schema(names, full=False),
         line,
         special=(_SPECIAL, special),
-        plain=lambda data: plain_mapping(data, names),
     )
 
 
