@@ -1,3 +1,4 @@
+import gzip
 import json
 import subprocess
 import sys
@@ -5,6 +6,8 @@ import sys
 import pytest
 
 from memruler.cli.main import main
+from memruler.replay.run import measure
+from memruler.store.folder import RunFolder
 
 
 def _run(capsys, *arguments):
@@ -45,7 +48,7 @@ def test_a_bundle_is_made_and_verified(capsys, tmp_path, files):
     assert json.loads(printed)["passed"] is False
 
 
-@pytest.mark.parametrize("form", ["trec", "jsonl", "parquet"])
+@pytest.mark.parametrize("form", ["trec", "jsonl", "hits", "parquet"])
 def test_each_form_is_written_and_never_over_another(capsys, tmp_path, files, form):
     call = ("export", *files, "--format", form, "--out", tmp_path / "out")
     code, printed, _ = _run(capsys, *call)
@@ -96,3 +99,36 @@ def test_what_does_not_go_together_is_told(capsys, tmp_path, files):
         capsys, "export", tmp_path, *files, "--format", "trec", "--out", tmp_path / "out"
     )
     assert code == 2
+
+
+def test_hits_have_the_scores_of_the_run(capsys, tmp_path, make_plan, make_instance, word_system):
+    plan = make_plan(word_system, [make_instance(0), make_instance(1)], limit=3)
+    with RunFolder.claim(tmp_path, "r") as folder:
+        measure(plan, folder, lambda *_: None)
+    out = tmp_path / "out"
+    call = ("export", tmp_path / "r", "--format", "hits", "--target", "raw", "--out", out)
+    code, _, error = _run(capsys, *call)
+    assert (code, error) == (0, "")
+    with gzip.open(out / "trace.jsonl.gz") as lines:
+        hits = [json.loads(line) for line in lines]
+    assert [(hit["query_id"], hit["rank"], hit["score"]) for hit in hits[:4]] == [
+        ("inst-0:0", 1, 1.0),
+        ("inst-0:0", 2, 0.0),
+        ("inst-0:0", 3, 0.0),
+        ("inst-0:1", 1, 1.0),
+    ]
+    call = ("score", "--trace", out / "trace.jsonl.gz", "--targets", out / "targets.jsonl.gz")
+    _, again, _ = _run(capsys, *call, "--target", "raw", "-k", "1,3", "--json")
+    _, first, _ = _run(capsys, "score", tmp_path / "r", "--target", "raw", "-k", "1,3", "--json")
+    assert json.loads(again)["targets"][0]["own"] == json.loads(first)["targets"][0]["own"]
+
+
+@pytest.mark.parametrize(("form", "told"), [("hits", True), ("trec", True), ("jsonl", False)])
+def test_a_format_that_cannot_say_nothing_says_so(capsys, tmp_path, files, form, told):
+    (tmp_path / "t.jsonl").write_text(
+        '{"query_id":"q1","ranked":["a"]}\n{"query_id":"q2","ranked":[]}\n'
+    )
+    out = tmp_path / "out"
+    code, _, error = _run(capsys, "export", *files, "--format", form, "--out", out)
+    assert code == 0
+    assert ("1 queries were answered with nothing" in error) == told

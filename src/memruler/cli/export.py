@@ -18,9 +18,10 @@ __all__ = ["command"]
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["trec", "jsonl", "parquet", "bundle"]),
+    type=click.Choice(["trec", "jsonl", "hits", "parquet", "bundle"]),
     required=True,
-    help="trec: a run and qrels; bundle: with scores and checksums.",
+    help="trec: a run and qrels; jsonl: a ranked list a line; hits: one hit a line, with its "
+    "score; bundle: with scores and checksums.",
 )
 @click.option("--out", type=PATH, required=True, help="A folder that does not exist yet.")
 @click.option(
@@ -49,7 +50,7 @@ def command(
     trace: Path | None,
     mapping: Path | None,
     lineage: Path | None,
-    form: Literal["trec", "jsonl", "parquet", "bundle"],
+    form: Literal["trec", "jsonl", "hits", "parquet", "bundle"],
     out: Path,
     targets: str,
     level: Literal["turn", "session", "item"],
@@ -63,7 +64,7 @@ def command(
     """
     # Late: --help must not wait for numpy and pyarrow.
     from memruler.cli.traces import SourceSpec, open_all, scored  # noqa: PLC0415
-    from memruler.exchange.export import export  # noqa: PLC0415
+    from memruler.exchange.export import export, unsaid  # noqa: PLC0415
 
     spec = SourceSpec(
         runs=() if run is None else (run,),
@@ -75,5 +76,8 @@ def command(
     )
     (found,) = scored(open_all(spec), cutoffs, credit)
     written = export(found, run, form, out)
+    note = unsaid(found.traced, form)
+    if note is not None:
+        click.echo(f"memruler: note: {note}", err=True)
     for name in written:
         click.echo(str(out / name))

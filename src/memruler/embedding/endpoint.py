@@ -20,6 +20,7 @@ from memruler.embedding.code import code_digest
 from memruler.embedding.probes import PROBE
 from memruler.errors import InstrumentError, UsageError
 from memruler.model.system import EmbedderIdentity
+from memruler.net.sdk import careful_http, key_from
 
 __all__ = ["Endpoint"]
 
@@ -148,7 +149,7 @@ class Endpoint:
 def _connect() -> tuple[Any, str]:
     """The SDK's client, and host and port of its server."""
     url = next((os.environ[name] for name in _BASE_URLS if os.environ.get(name)), None)
-    key = os.environ.get(_KEY)
+    key = key_from(_KEY)
     if url is None and not key:
         raise UsageError(
             f"neither {_BASE_URLS[0]} nor {_KEY} is set",
@@ -165,13 +166,17 @@ def _connect() -> tuple[Any, str]:
         parts = urlsplit(url)
         # Without user, password, path and query: those can hold a secret.
         host = f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
-        usable = parts.scheme in {"http", "https"} and bool(parts.hostname)
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and url.isprintable()
     except ValueError:
         usable, host = False, ""
     if not usable:
         raise UsageError("the base URL of the embedding server is none", hint=f"see {_BASE_URLS}")
     client = openai.OpenAI(
-        base_url=url, api_key=key or _NO_KEY, max_retries=_RETRIES, timeout=_TIMEOUT_SECONDS
+        base_url=url,
+        api_key=key or _NO_KEY,
+        max_retries=_RETRIES,
+        timeout=_TIMEOUT_SECONDS,
+        http_client=careful_http(openai),
     )
     return client, host
 

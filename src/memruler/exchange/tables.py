@@ -12,9 +12,9 @@ from memruler.errors import Refusal, UsageError
 from memruler.exchange.arrays import distinct
 from memruler.scoring.traced import Traced
 from memruler.store.folder import RunFolder
-from memruler.store.tables import batches
+from memruler.store.tables import batches, read_table
 
-__all__ = ["item_names", "lists", "trace_table"]
+__all__ = ["item_names", "lists", "scores_of", "trace_table"]
 
 _Ints = NDArray[np.int64]
 
@@ -89,6 +89,27 @@ def trace_table(traced: Traced, names: Any) -> pa.Table:
             "ranked": ranked,
         }
     )
+
+
+def scores_of(run: Path, trace: pa.Table) -> Any:
+    """The scores of the hits as the system gave them, in the order of a run's trace table.
+
+    Args:
+        run: The run folder that the table is from.
+        trace: As `trace_table` makes it.
+    """
+    folder = RunFolder.open(run)
+    keys: dict[int, str] = {}
+    for batch in batches(folder, "queries", columns=["instance", "instance_key"]):
+        pairs: Any = (batch.column(at).to_pylist() for at in (0, 1))
+        keys.update(zip(*pairs, strict=True))
+    found = read_table(folder, "trace", columns=["instance", "query", "repeat", "scores"])
+    found = found.filter(pc.equal(found.column("repeat"), pa.scalar(0, pa.int16())))
+    instance: list[Any] = found.column("instance").to_pylist()
+    query: list[Any] = found.column("query").to_pylist()
+    names = pa.array([f"{keys[i]}:{q}" for i, q in zip(instance, query, strict=True)], pa.string())
+    at = pc.index_in(trace.column("query_id"), value_set=names)
+    return found.column("scores").take(at)
 
 
 def lists(ends: _Ints, values: Any) -> Any:

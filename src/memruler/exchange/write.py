@@ -16,7 +16,7 @@ from memruler.errors import UsageError
 from memruler.exchange.mapping import IDS
 from memruler.store.safe import atomic_file, make_dir
 
-__all__ = ["escaped", "unescaped", "write_jsonl", "write_parquet", "write_trec"]
+__all__ = ["escaped", "unescaped", "write_hits", "write_jsonl", "write_parquet", "write_trec"]
 
 _ROWS = 1024
 _PACK = 6
@@ -25,22 +25,52 @@ _UNSAFE = re.compile(r"[\s%]")
 
 
 def write_jsonl(folder: Path, trace: pa.Table, mapping: pa.Table) -> list[Path]:
-    """Write `trace.jsonl.gz` and `targets.jsonl.gz`; the same rows give the same bytes.
+    """Write `trace.jsonl.gz`, a ranked list a line, and `targets.jsonl.gz`.
+
+    The same rows give the same bytes.
 
     Raises:
         UsageError: The files cannot be put there.
         InstrumentError: The disk failed.
     """
+    kept = [name for name in trace.schema.names if name != "scores"]
+    return _packed(folder, _lines(trace.select(kept)), _lines(mapping))
+
+
+def write_hits(folder: Path, trace: pa.Table, mapping: pa.Table) -> list[Path]:
+    """Write `trace.jsonl.gz`, one hit a line, and `targets.jsonl.gz`.
+
+    A query that was answered with nothing has no line. The same rows give the same bytes.
+
+    Raises:
+        UsageError: The files cannot be put there.
+        InstrumentError: The disk failed.
+    """
+    return _packed(folder, _hits(trace), _lines(mapping))
+
+
+def _packed(folder: Path, trace: Iterator[bytes], mapping: Iterator[bytes]) -> list[Path]:
     paths = [folder / "trace.jsonl.gz", folder / "targets.jsonl.gz"]
     make_dir(folder)
-    for path, table in zip(paths, (trace, mapping), strict=True):
+    for path, lines in zip(paths, (trace, mapping), strict=True):
         with (
             atomic_file(path) as file,
             gzip.GzipFile("", "wb", _PACK, file, mtime=0) as packed,
         ):
-            for line in _lines(table):
+            for line in lines:
                 packed.write(line)
     return paths
+
+
+def _hits(trace: pa.Table) -> Iterator[bytes]:
+    for batch in trace.to_batches(_ROWS):
+        for row in batch.to_pylist():
+            same = {name: row[name] for name in ("category", "cluster") if row[name] is not None}
+            scores = row.get("scores") or [None] * len(row["ranked"])
+            for rank, (item, score) in enumerate(zip(row["ranked"], scores, strict=True), start=1):
+                hit = {"query_id": row["query_id"], "retrieved_id": item, "rank": rank}
+                told = {} if score is None else {"score": score}
+                yield msgspec.json.encode({**hit, **told, **same}) + b"\n"
 
 
 def _lines(table: pa.Table) -> Iterator[bytes]:
@@ -69,7 +99,8 @@ def write_parquet(folder: Path, trace: pa.Table, mapping: pa.Table) -> list[Path
     """
     paths = [folder / "trace.parquet", folder / "targets.parquet"]
     make_dir(folder)
-    for path, table in zip(paths, (trace, mapping), strict=True):
+    kept = [name for name in trace.schema.names if name != "scores"]
+    for path, table in zip(paths, (trace.select(kept), mapping), strict=True):
         with atomic_file(path) as file:
             pq.write_table(table, file, compression="zstd", row_group_size=16_384)
     return paths

@@ -5,7 +5,7 @@ environment and appears in no identity, message or file.
 """
 
 import importlib
-import os
+import math
 import re
 import threading
 from collections.abc import Mapping, Sequence
@@ -15,9 +15,10 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from memruler.errors import InstrumentError, UsageError
+from memruler.errors import InstrumentError, UsageError, printable
 from memruler.judges.base import Judged, JudgeIdentity
 from memruler.judges.rubric import Message, Rubric, parse_reply
+from memruler.net.sdk import careful_http, key_from
 
 __all__ = ["KEY_VARIABLE", "Chat", "ChatJudge", "ChatReply", "RefusedRequestError"]
 
@@ -30,6 +31,7 @@ _TIMEOUT_SECONDS = 120.0
 _OF_THE_REQUEST = {400, 413, 422}
 """Statuses that speak of this request (too long, filtered) and not of the server."""
 _LONGEST = 100_000
+_LONGEST_NAME = 200
 _FILE_NAME = re.compile(r"^(?:[/\\.~]|[A-Za-z]:[/\\])|\.gguf$", re.IGNORECASE)
 _INSTALL = "pip install 'memruler[llm]'"
 _CHECK_SERVER = "check that the server runs, serves this model, and supports /chat/completions"
@@ -62,7 +64,8 @@ class Chat:
         served: What the server called its model before, where the work is taken up again.
 
     Raises:
-        UsageError: The URL is none, or no model is named.
+        UsageError: The URL is none, no model is named, the temperature is no number, or the key
+            cannot be sent.
         InstrumentError: `memruler[llm]` is not installed.
     """
 
@@ -77,6 +80,8 @@ class Chat:
     ) -> None:
         if not model:
             raise UsageError("no model is named", hint="name it as the server does")
+        if temperature is not None and not math.isfinite(temperature):
+            raise UsageError(f"the temperature {temperature} is no number", hint="such as 0")
         self.host = _host(url)
         self.model = model
         self.temperature = temperature
@@ -88,9 +93,13 @@ class Chat:
             raise InstrumentError(
                 f"the package openai is not usable: {error}", hint=_INSTALL
             ) from error
-        self._key = os.environ.get(key_variable) or _NO_KEY
+        self._key = key_from(key_variable) or _NO_KEY
         self._client = self._sdk.OpenAI(
-            base_url=url, api_key=self._key, max_retries=_RETRIES, timeout=_TIMEOUT_SECONDS
+            base_url=url,
+            api_key=self._key,
+            max_retries=_RETRIES,
+            timeout=_TIMEOUT_SECONDS,
+            http_client=careful_http(self._sdk),
         )
 
     @property
@@ -117,7 +126,8 @@ class Chat:
                 messages=[{"role": said.role, "content": said.text} for said in messages],
                 **options,
             )
-            served = _file_name(str(reply.model or self.model))
+            served = self._harmless(_file_name(str(reply.model or self.model)))
+            served = printable(served, _LONGEST_NAME)
             (choice, *_) = reply.choices
             content = choice.message.content
             finish = choice.finish_reason
@@ -135,7 +145,8 @@ class Chat:
             )
         self._require_same(served)
         return ChatReply(
-            text=(content or "")[:_LONGEST], finish=None if finish is None else str(finish)
+            text=self._harmless(content or "")[:_LONGEST],
+            finish=None if finish is None else printable(self._harmless(str(finish))),
         )
 
     def _require_same(self, served: str) -> None:
@@ -151,11 +162,18 @@ class Chat:
             )
 
     def _failed(self, error: Exception, kind: type[InstrumentError]) -> InstrumentError:
-        """What went wrong, without the key, should the server have repeated it."""
         text = f"{type(error).__name__}: {error}"
-        if self._key != _NO_KEY:
-            text = text.replace(self._key, "***")
-        return kind(f"the judge's server failed: {text}", where=self.host, hint=_CHECK_SERVER)
+        if error.__cause__ is not None:  # the SDK says `Connection error.` of anything
+            text += f" ({error.__cause__})"
+        return kind(
+            f"the judge's server failed: {self._harmless(text)}",
+            where=self.host,
+            hint=_CHECK_SERVER,
+        )
+
+    def _harmless(self, text: str) -> str:
+        """A text of the server without the key, should it have repeated it."""
+        return text if self._key == _NO_KEY else text.replace(self._key, "***")
 
 
 class ChatJudge:
@@ -206,7 +224,7 @@ def _host(url: str) -> str:
     try:
         parts = urlsplit(url)
         host = f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
-        usable = parts.scheme in {"http", "https"} and bool(parts.hostname)
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and url.isprintable()
     except ValueError:
         usable, host = False, ""
     if not usable:

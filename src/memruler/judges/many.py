@@ -1,8 +1,8 @@
 """Puts many cases to a judge, a few at a time."""
 
+import queue
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from memruler.judges.base import Judge, Judged
 
@@ -30,25 +30,33 @@ def label_many(
     places: dict[tuple[tuple[str, str], ...], list[int]] = {}
     for at, case in enumerate(cases):
         places.setdefault(tuple(sorted(case.items())), []).append(at)
-    stop = threading.Event()
+    todo = iter(places.values())
+    said: queue.SimpleQueue[tuple[list[int], Judged] | BaseException] = queue.SimpleQueue()
+    lock, stop = threading.Lock(), threading.Event()
 
-    def ask(case: Mapping[str, str]) -> Judged | None:
-        if stop.is_set():
-            return None
-        try:
-            return judge.label(case)
-        except BaseException:
-            stop.set()
-            raise
+    def work() -> None:
+        while not stop.is_set():
+            with lock:
+                same = next(todo, None)
+            if same is None:
+                return
+            try:
+                said.put((same, judge.label(cases[same[0]])))
+            except BaseException as error:  # noqa: BLE001 - raised where the answers are waited for
+                stop.set()
+                said.put(error)
 
-    pool = ThreadPoolExecutor(at_a_time, "memruler-judge")
+    # Daemons, since the interpreter waits for the threads of a pool at its end, and a server may
+    # leave a request unanswered for minutes: a person who stops the work is not kept that long.
+    for number in range(min(at_a_time, len(places))):
+        threading.Thread(target=work, name=f"memruler-judge_{number}", daemon=True).start()
     try:
-        asked = {pool.submit(ask, cases[same[0]]): same for same in places.values()}
-        for done in as_completed(asked):
-            judged = done.result()
-            if judged is not None:
-                yield tuple(asked[done]), judged
+        for _ in range(len(places)):
+            answer = said.get()
+            if isinstance(answer, BaseException):
+                raise answer
+            same, judged = answer
+            yield tuple(same), judged
     finally:
-        stop.set()
         # What is under way is not waited for: the caller saves what it has first.
-        pool.shutdown(wait=False, cancel_futures=True)
+        stop.set()
