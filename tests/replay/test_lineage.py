@@ -80,7 +80,7 @@ def test_an_item_known_only_from_a_hit_is_added_once():
     hit = Hit(item="n", sources=("s0001.t0002", "s0000"), text="abc", kind="fact")
     assert [book.row(hit), book.row(hit)] == [0, 0]
     record = book.records[0]
-    assert (record.sessions, record.turns, record.kind) == ((1, 3), (), "fact")
+    assert (record.sessions, record.turns, record.kind) == ((1, 3), ((1, 2),), "fact")
 
 
 @pytest.mark.parametrize("sources", [("s9999",), ("s0000.t0000", "foreign")])

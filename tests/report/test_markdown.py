@@ -136,7 +136,10 @@ def test_a_run_without_any_cut_off_says_so(make_document, queries_a):
 def test_a_comparison_says_what_it_compared(make_comparison):
     page = markdown_comparison(make_comparison())
     assert squares(page)
-    assert "**UNCHANGED**: `recall_all@5` at the session level 0.7500 → 0.7500 (=)" in page
+    assert (
+        "**UNCHANGED**: `recall_all@5` at the session level, target `raw`, 0.7500 → 0.7500 (=)"
+        in page
+    )
     assert "better 1, worse 1, the same 2" in page
     assert "| `system.settings.decay_rate` | `0.03` | `0.0` |" in page
     assert "| down | conv-1 | 1 | conv-1/1 | single | Where did Ada go? | 1.0000 | 0.0000 |" in page

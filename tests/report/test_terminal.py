@@ -50,7 +50,8 @@ def test_a_run(run):
     text = shown(render_run, run, Path("runs/base"))
     assert fits(text)
     assert text.startswith(
-        "recall_all@5 0.7500  session level, over 4 of 4 measurable queries\nin 2 clusters"
+        "recall_all@5 0.7500  session level, target raw\n"
+        "over 4 of 4 measurable queries in 2 clusters"
     )
     lines = [line.split() for line in text.splitlines()]
     assert ["5", "0.7500", "0.7500", "0.7500", "0.2000", "0.6250", "0.6270", "4/4"] in lines
@@ -77,7 +78,9 @@ def test_no_mean_without_its_denominators(run):
 def test_a_comparison(make_comparison):
     text = shown(render_comparison, make_comparison())
     assert fits(text)
-    assert text.startswith("UNCHANGED  recall_all@5 0.7500 -> 0.7500 (=)  session level, exact")
+    assert text.startswith(
+        "UNCHANGED  recall_all@5 0.7500 -> 0.7500 (=)  session level, target raw, exact"
+    )
     assert "better 1, worse 1, the same 2; 4 of 4 measured" in text
     assert "system.settings.decay_rate: 0.03 -> 0.0" in text
     assert "down  conv-1 #1 [single] 1 -> 0 Where did Ada go?" in text

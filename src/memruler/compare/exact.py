@@ -23,6 +23,8 @@ from memruler.compare.record import (
 )
 from memruler.compare.refusal import Incomparable
 from memruler.compare.selection import select
+from memruler.compare.target_card import TargetCard
+from memruler.compare.target_part import UnderTarget, turned, under_targets
 from memruler.errors import UsageError
 from memruler.metrics.names import MetricName
 from memruler.model.summary import Level
@@ -86,6 +88,7 @@ def compare(
     deciding = _deciding(deltas, headline, selection.cells)
     changed_there = changed_queries(left, right, selection.cells, deciding)
     _refuse_unexplained(left, right, found, changed_there)
+    by_target, cards = _by_target((base, candidate), left, right, deciding.k)
     bound = bounds(left, right, deltas, deciding, shared=shared)
     return Comparison(
         schema_version=SCHEMA_VERSION,
@@ -104,12 +107,27 @@ def compare(
         floor=bound.floor,
         deltas=deltas,
         macro=tuple(_macro(deltas)),
+        by_target=by_target,
+        cards=cards,
         queries=changed_there,
         omitted=selection.omitted,
         degraded=left.manifest.degraded,
         corpus_notes=left.manifest.corpus_notes,
-        notes=notes(left, right, found, deciding if metric is None else None, bound),
+        notes=(
+            *turned(by_target),
+            *notes(left, right, found, deciding if metric is None else None, bound),
+        ),
     )
+
+
+def _by_target(
+    runs: tuple[Path, Path], base: LoadedRun, candidate: LoadedRun, k: int
+) -> tuple[tuple[UnderTarget, ...], tuple[TargetCard, ...]]:
+    """What the verdict would rest on under another target, where stores transform."""
+    if not any(run.summary.hits.transformed for run in (base, candidate)):
+        return (), ()
+    kinds = {run.manifest.fingerprint["ingest"]["granularity"] for run in (base, candidate)}
+    return under_targets(runs, "session" if "session" in kinds else "turn", k)
 
 
 def _follows(reason: Reason, found: Differences) -> bool:

@@ -5,6 +5,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from memruler.compare.target_card import TargetCard
+from memruler.compare.target_part import UnderTarget
 from memruler.model.summary import ContextSize, HitCounts, Level, Omitted, PopulationCounts
 
 __all__ = [
@@ -197,6 +199,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, tag="compared", tag_
             scores 0, whatever it holds; its sign is the verdict's. None unless `shared_only`.
         deltas: Every metric, level, cut-off and slice.
         macro: Means over categories.
+        by_target: Both runs under every target, where one of them stores transformed forms.
+        cards: Their target cards, the base's first; empty where `by_target` is.
         queries: Those that changed anywhere, in corpus order.
         omitted: Cut-offs and levels that were left out, and why.
         degraded: Why neither run may be trusted; empty when both may be.
@@ -220,6 +224,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, tag="compared", tag_
     floor: Delta | None = None
     deltas: tuple[Delta, ...]
     macro: tuple[MacroDelta, ...]
+    by_target: tuple[UnderTarget, ...] = ()
+    cards: tuple[TargetCard, ...] = ()
     queries: tuple[ChangedQuery, ...]
     omitted: tuple[Omitted, ...]
     degraded: tuple[str, ...]

@@ -142,7 +142,7 @@ class ItemRecord(msgspec.Struct, frozen=True, kw_only=True, tag="item", tag_fiel
         item: Row of the item in its instance's lineage, from 0.
         id: The system's own id.
         sessions: Session positions of its sources, ascending, without duplicates.
-        turns: `(session, turn)` positions of its sources; empty for whole sessions.
+        turns: `(session, turn)` positions of its sources; a session without one is a whole one.
         text: What is stored; None when the system does not say.
         attribution: How its sources became known. `reported`: the system named them; `id`: its
             id is a key that memruler gave out; `text`: its text is that of exactly one unit that

@@ -127,8 +127,10 @@ class LineageBook:
         if not sources:
             way, keys = self._find(id, text)
         refs = self._sources(keys)
-        # An item of a whole session does not come from one of its turns.
-        whole = any(ref.turn < 0 for ref in refs)
+        # An item of a whole session does not come from one of its turns; a session without a turn
+        # here is a whole one.
+        whole = {ref.session for ref in refs if ref.turn < 0}
+        turns = sorted((ref.session, ref.turn) for ref in refs if ref.session not in whole)
         row = self._rows[id] = len(self.records)
         self.records.append(
             ItemRecord(
@@ -136,7 +138,7 @@ class LineageBook:
                 id=id,
                 kind=self._kind(kind, keys, way),
                 sessions=tuple(sorted({ref.session for ref in refs})),
-                turns=() if whole else tuple(sorted((ref.session, ref.turn) for ref in refs)),
+                turns=tuple(turns),
                 status=status,
                 reason=reason,
                 text=text,

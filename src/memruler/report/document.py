@@ -5,27 +5,14 @@ from typing import Any
 
 import msgspec
 
-from memruler.compare.target_card import TargetCard
-from memruler.compare.target_record import TargetScores
+from memruler.compare.target_part import TargetPart
 from memruler.model.run import Manifest
 from memruler.model.summary import Summary, Timing
 
-__all__ = ["SCHEMA_VERSION", "ReportDocument", "TargetPart", "encode"]
+__all__ = ["SCHEMA_VERSION", "ReportDocument", "encode"]
 
 SCHEMA_VERSION = 1
 """Version of `ReportDocument`; raised with every change that an old reader would misread."""
-
-
-class TargetPart(msgspec.Struct, frozen=True, kw_only=True):
-    """Which stored form earned the credit: in the report of every store that transforms.
-
-    Attributes:
-        scores: What the run scores under each target, per anchor.
-        card: What each target admits here, and what the choice moves.
-    """
-
-    scores: TargetScores
-    card: TargetCard
 
 
 class ReportDocument(msgspec.Struct, frozen=True, kw_only=True):

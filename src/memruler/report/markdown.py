@@ -10,9 +10,11 @@ from markupsafe import Markup
 
 from memruler.compare.fingerprint import flatten
 from memruler.compare.record import Comparison
+from memruler.compare.target_part import TargetPart
 from memruler.report import numbers
-from memruler.report.document import ReportDocument, TargetPart
+from memruler.report.document import ReportDocument
 from memruler.report.escape import code, md
+from memruler.report.markdown_table import table
 from memruler.report.markdown_targets import card_lines, score_lines
 from memruler.report.view import (
     category_deltas,
@@ -51,6 +53,35 @@ def _target_lines(part: TargetPart | None) -> Iterator[str]:
         yield from card_lines(part.card)
 
 
+def _both_lines(comparison: Comparison) -> Iterator[str]:
+    """Both runs under every target, and their cards."""
+    if not comparison.by_target:
+        return
+    first = comparison.by_target[0]
+    yield from (
+        f"## Which form earns the credit, k = {first.k}",
+        "",
+        f"Over the {first.queries} queries that every target serves in both runs, per anchor.",
+        "",
+    )
+    metrics = ("ndcg", "mrr", "recall_micro", "recall_any")
+    heads = ["target", *(f"{name} {run}" for name in metrics for run in ("base", "candidate"))]
+    rows = (
+        [
+            code(one.target),
+            *(
+                numbers.mean(side.get(name))
+                for name in metrics
+                for side in (one.base, one.candidate)
+            ),
+        ]
+        for one in comparison.by_target
+    )
+    yield from table(heads, "l" + "r" * (len(heads) - 1), rows)
+    for card in comparison.cards:
+        yield from card_lines(card)
+
+
 def markdown_comparison(comparison: Comparison, *, queries: int | None = 50) -> str:
     """The page of a comparison.
 
@@ -62,6 +93,7 @@ def markdown_comparison(comparison: Comparison, *, queries: int | None = 50) -> 
     return _page(
         "comparison.md.j2",
         c=comparison,
+        targets=Markup("\n".join(_both_lines(comparison))),  # noqa: S704 - lines are escaped
         moves=moves[:queries],
         hidden=len(moves) - len(moves[:queries]),
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from memruler.compare.sensitivity_record import Choice, Recommendation
+from memruler.compare.winner_record import Choice, Recommendation
 from memruler.report import numbers
 from memruler.report import targets_view as view
 from memruler.report import targets_words as words

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from memruler.compare.sensitivity_record import Recommendation, Sensitivity
+from memruler.compare.sensitivity_record import Sensitivity
 from memruler.compare.target_card import TargetCard
 from memruler.compare.target_record import DepthShifts, Spread, TargetScores
+from memruler.compare.winner_record import Recommendation
 from memruler.report import numbers
 from memruler.report import targets_view as view
 from memruler.report import targets_words as words

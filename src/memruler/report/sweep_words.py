@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from memruler.compare.sensitivity_record import Choice, Recommendation
+from memruler.compare.winner_record import Choice, Recommendation
 from memruler.report import targets_words as words
 from memruler.studies.sweep_record import Sweep
 

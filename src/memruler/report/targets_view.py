@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from memruler.compare.sensitivity_record import Recommendation, Sensitivity
+from memruler.compare.sensitivity_record import Sensitivity
 from memruler.compare.shift_cardinality import Cardinality
 from memruler.compare.target_card import CardTarget
 from memruler.compare.target_record import PairShift, Shifts
+from memruler.compare.winner_record import Recommendation
 from memruler.report import numbers
 from memruler.report.targets_words import (
     agreement_words,

@@ -2,18 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from memruler.compare.sensitivity_record import (
-    Agreement,
-    Choice,
-    Recommendation,
-    RuleWinner,
-    Sensitivity,
-    SystemGap,
-    TargetGap,
-)
+from memruler.compare.robust_record import Agreement, Flip, Recount, RuleWinner, ServedAnchors
+from memruler.compare.sensitivity_record import Sensitivity
 from memruler.compare.shift_cardinality import Cardinality, SizeBin
 from memruler.compare.target_card import TargetCard
 from memruler.compare.target_record import SHIFTED, PairShift
+from memruler.compare.winner_record import Choice, Recommendation, SystemGap, TargetGap
 from memruler.report import numbers
 
 __all__ = [

@@ -18,6 +18,7 @@ from memruler.errors import printable
 from memruler.model.summary import Level
 from memruler.report import numbers
 from memruler.report.layout import banner, column_head, facts, heading, numeric_table
+from memruler.report.table import print_table
 from memruler.report.view import category_rows, deltas_at, headline_moves, levels_of, macro_of
 
 __all__ = ["render_comparison", "render_refusal"]
@@ -42,6 +43,7 @@ def render_comparison(
     _headline(comparison, console)
     for level in levels_of(comparison.deltas):
         _level(comparison, level, console)
+    _by_target(comparison, console)
     _categories(comparison, console)
     _queries(headline_moves(comparison), comparison, console, queries)
     console.print()
@@ -63,6 +65,28 @@ def render_refusal(refused: Refused, console: Console) -> None:
     facts(console, [("-", hint) for hint in hints])
 
 
+def _by_target(comparison: Comparison, console: Console) -> None:
+    """Both runs under every target, where one of them stores transformed forms."""
+    if not comparison.by_target:
+        return
+    first = comparison.by_target[0]
+    heading(
+        console,
+        f"which form earns the credit (k = {first.k}; the {first.queries} queries that every "
+        "target serves in both)",
+    )
+    rows = []
+    for one in comparison.by_target:
+        row = [one.target]
+        for name in ("ndcg", "recall_any"):
+            left, right = one.base.get(name), one.candidate.get(name)
+            row += [numbers.mean(left), numbers.mean(right)]
+            row.append("-" if left is None or right is None else numbers.delta(right - left))
+        rows.append(row)
+    heads = [f"{name}\n{side}" for name in ("nDCG", "hit") for side in ("base", "cand.", "delta")]
+    print_table(console, ["target"], heads, rows)
+
+
 def _headline(comparison: Comparison, console: Console) -> None:
     head = comparison.headline
     line = Text(comparison.verdict.upper(), style=_STYLES[comparison.verdict])
@@ -74,7 +98,7 @@ def _headline(comparison: Comparison, console: Console) -> None:
         style="bold",
     )
     apart = "\n" if comparison.shared_only else "  "
-    line.append(f"{apart}{head.level} level, exact", style="not bold")
+    line.append(f"{apart}{head.level} level, target {comparison.target}, exact", style="not bold")
     console.print(line)
     same = head.counted - head.wins - head.losses
     moves = (

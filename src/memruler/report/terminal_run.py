@@ -6,10 +6,11 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from memruler.compare.target_part import TargetPart
 from memruler.errors import printable
 from memruler.model.summary import Level, Omitted, Summary
 from memruler.report import numbers
-from memruler.report.document import ReportDocument, TargetPart
+from memruler.report.document import ReportDocument
 from memruler.report.layout import banner, column_head, facts, heading, numeric_table
 from memruler.report.table import print_table
 from memruler.report.view import PER_QUERY, ceilings, floors, headline_of, levels_of, moved_headline
@@ -58,8 +59,9 @@ def _headline(summary: Summary) -> Text:
     name, row = head
     line = Text(f"{name} {numbers.mean(row.values['recall_all'])}", style="bold")
     line.append(
-        f"  {row.level} level, over {row.counted} of {row.of} measurable queries\n"
-        f"in {summary.clusters} clusters; population {printable(summary.population.name)}",
+        f"  {row.level} level, target {summary.target}\n"
+        f"over {row.counted} of {row.of} measurable queries in {summary.clusters} clusters; "
+        f"population {printable(summary.population.name)}",
         style="not bold",
     )
     if row.counted < row.of:
@@ -84,8 +86,8 @@ def _targets(console: Console, part: TargetPart) -> None:
     card = part.card
     heading(
         console,
-        f"which form earns the credit (anchors: {card.level}s, k = {card.k}; the tables above are "
-        "raw)",
+        f"which form earns the credit (anchors: {card.level}s, k = {card.k}; short lists are read "
+        "as they are, unlike above)",
     )
     rows = []
     for one in part.scores.targets:

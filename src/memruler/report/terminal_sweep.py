@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from memruler.compare.sensitivity_record import Recommendation
+from memruler.compare.winner_record import Recommendation
 from memruler.errors import printable
 from memruler.report import numbers
 from memruler.report.layout import (

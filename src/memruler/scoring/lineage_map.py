@@ -173,9 +173,9 @@ _Sources: TypeAlias = tuple[tuple[int, ...], tuple[tuple[int, int], ...]]
 
 
 def _sources(origin: _Origin) -> _Sources:
-    sessions = {*origin.sessions, *(session for session, _ in origin.turns)}
-    turns = () if origin.sessions else tuple(sorted(set(origin.turns)))
-    return tuple(sorted(sessions)), turns
+    whole = set(origin.sessions)
+    turns = sorted({(session, turn) for session, turn in origin.turns if session not in whole})
+    return tuple(sorted(whole.union(session for session, _ in turns))), tuple(turns)
 
 
 def _merged(forms: Forms, found: _Found, added: _Told) -> Forms:

@@ -86,7 +86,7 @@ def descents(gold: Gold, forms: Forms) -> Descents:
         owner = np.repeat(rows, turns)
         said, place = sources.turn_sessions.astype(np.int64), sources.turn_turns.astype(np.int64)
         pairs = [_matches(gold, forms, owner, said, place)]
-        whole = np.repeat(turns == 0, sessions)
+        whole = _whole(sources, turns, sessions)
         if whole.any():
             owner = np.repeat(rows, sessions)[whole]
             said = sources.sessions.astype(np.int64)[whole]
@@ -99,6 +99,23 @@ def descents(gold: Gold, forms: Forms) -> Descents:
         order = np.lexsort((item, anchor))
         anchor, item = anchor[order], item[order]
     return Descents(anchor, item, exact[item])
+
+
+def _whole(
+    sources: ItemSources, turns: NDArray[np.integer], sessions: NDArray[np.integer]
+) -> NDArray[np.bool_]:
+    """Which source sessions are whole ones: those that the item names no turn of.
+
+    Sources stand in order, so the sessions of an item's turns do too.
+    """
+    rows = np.arange(len(turns))
+    size = 1 + int(max(sources.sessions.max(initial=0), sources.turn_sessions.max(initial=0)))
+    named = np.repeat(rows, turns) * size + sources.turn_sessions
+    asked = np.repeat(rows, sessions) * size + sources.sessions
+    if not len(named):
+        return np.ones(len(asked), dtype=np.bool_)
+    at = np.minimum(np.searchsorted(named, asked), len(named) - 1)
+    return named[at] != asked
 
 
 def _matches(
