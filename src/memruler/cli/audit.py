@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from time import monotonic
+from typing import Literal
 
 import click
 
@@ -17,7 +18,7 @@ _EVERY_SECONDS = 10
 def command() -> None:
     """Ask people and judges whether relaxed credit is justified.
 
-    `sample` draws contested credits of a run into a CSV file, people label it in a spreadsheet,
+    `sample` draws contested items of a run into a CSV file, people label it in a spreadsheet,
     `judge` lets a model fill a column, and `read` sums up what they said.
     """
 
@@ -39,11 +40,29 @@ def command() -> None:
     show_default=True,
     help="What an item must come from.",
 )
+@click.option(
+    "--credit",
+    "rule",
+    type=click.Choice(["anchor", "id", "cover"]),
+    default="anchor",
+    show_default=True,
+    help="How credit is counted, which decides which items gain.",
+)
+@click.option(
+    "--all-eligible",
+    is_flag=True,
+    help="Draw from all items that are contested, not only those that gain credit.",
+)
 @click.option("--lineage", type=FILE, help="Tells where items come from, where the run does not.")
 @click.option("-k", type=COUNT, default=60, show_default=True, help="Depth.")
 @click.option("-n", "number", type=COUNT, default=200, show_default=True, help="Cases a target.")
 @click.option("--seed", type=click.IntRange(0), default=7, show_default=True)
 @click.option("--rater", "raters", multiple=True, metavar="NAME", help="A column. Repeatable.")
+@click.option(
+    "--blind",
+    is_flag=True,
+    help="One file a rater beside it, with the texts alone, in an order of its own.",
+)
 @click.option("--bom", is_flag=True, help="Write a byte order mark, by which Excel knows UTF-8.")
 @click.option("--out", type=FILE, required=True, help="The CSV file; it must not exist.")
 def _sample(
@@ -52,50 +71,66 @@ def _sample(
     targets: tuple[str, ...],
     against: str,
     level: str,
+    rule: Literal["anchor", "id", "cover"],
+    all_eligible: bool,
     lineage: Path | None,
     k: int,
     number: int,
     seed: int,
     raters: tuple[str, ...],
+    blind: bool,
     bom: bool,
     out: Path,
 ) -> None:
-    """Draw credits that a relaxed target gives and the strict one does not."""
+    """Draw items that gain credit under a relaxed target and none under the strict one."""
     # Late: --help must not wait for numpy and pyarrow.
     from memruler.report.terminal_audit import print_sampled  # noqa: PLC0415
     from memruler.store.safe import write_atomic  # noqa: PLC0415
+    from memruler.studies.audit_blind import blind_path, blind_tables  # noqa: PLC0415
     from memruler.studies.audit_csv import check_rater  # noqa: PLC0415
     from memruler.studies.audit_notes import notes_path, write_notes  # noqa: PLC0415
     from memruler.studies.audit_sample import sample  # noqa: PLC0415
 
-    for path in (out, notes_path(out)):
+    raters = raters or ("rater-1",)
+    for name in raters:
+        check_rater(name)
+    sheets = [blind_path(out, name) for name in raters] if blind else []
+    for path in (out, notes_path(out), *sheets):
         if path.exists() or path.is_symlink():
             raise UsageError(
                 "the file is there already, and may hold labels",
                 where=path,
                 hint="choose another --out",
             )
-    for name in raters:
-        check_rater(name)
     table, notes = sample(
         run,
         targets or ("source",),
         against=against,
         level="session" if level == "session" else "turn",
+        rule=rule,
+        all_eligible=all_eligible,
         lineage=lineage,
         k=k,
         number=number,
         seed=seed,
-        raters=raters or ("rater-1",),
+        raters=raters,
+        blind=blind,
         bom=bom,
     )
     write_notes(out, notes)
     try:
+        for path, one in zip(
+            sheets, blind_tables(table, raters, seed).values(), strict=False
+        ):  # none if not blind
+            write_atomic(path, one.encode())
         write_atomic(out, table.encode())
     except BaseException:
-        notes_path(out).unlink(missing_ok=True)  # alone it says nothing, and stands in the way
+        for path in (notes_path(out), *sheets):  # alone they say nothing, and stand in the way
+            path.unlink(missing_ok=True)
         raise
     print_sampled(notes)
+    for path in sheets:
+        click.echo(f"for a rater: {printable(str(path))}")
 
 
 @command.command(name="judge")
@@ -156,11 +191,13 @@ def _judge(
 
 
 @command.command(name="read")
-@click.argument("cases", type=FILE)
+@click.argument("cases", type=FILE, nargs=-1, required=True)
 @click.option("--rater", "raters", multiple=True, metavar="NAME", help="Only theirs. Repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
-def _read(*, cases: Path, raters: tuple[str, ...], as_json: bool) -> None:
+def _read(*, cases: tuple[Path, ...], raters: tuple[str, ...], as_json: bool) -> None:
     """Sum up the labels: majority, agreement, and how often credit is justified.
+
+    Several files are read as one: of other runs and data sets, and those of blind raters.
 
     Exit code 2: a cell holds no label, or the file is unsound. 4: no case has a label.
     """
@@ -170,7 +207,7 @@ def _read(*, cases: Path, raters: tuple[str, ...], as_json: bool) -> None:
     from memruler.studies.audit_read import read_audit  # noqa: PLC0415
 
     try:
-        found = read_audit(cases, raters)
+        found = read_audit(*cases, raters=raters)
     except BadLabelsError as error:
         for line in error.lines():
             click.echo(printable(line), err=True)

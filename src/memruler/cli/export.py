@@ -27,9 +27,9 @@ __all__ = ["command"]
 @click.option(
     "--target",
     "targets",
-    default="raw,source,canonical",
-    show_default=True,
-    help="Which stored forms earn credit.",
+    metavar="LIST",
+    help="Which stored forms earn credit: raw,source,canonical without it (of a file, all that it "
+    "names).",
 )
 @click.option(
     "--level",
@@ -52,7 +52,7 @@ def command(
     lineage: Path | None,
     form: Literal["trec", "jsonl", "hits", "parquet", "bundle"],
     out: Path,
-    targets: str,
+    targets: str | None,
     level: Literal["turn", "session", "item"],
     cutoffs: str | None,
     credit: Literal["anchor", "id", "cover"] | None,

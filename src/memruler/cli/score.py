@@ -20,9 +20,9 @@ __all__ = ["command"]
 @click.option(
     "--target",
     "targets",
-    default="raw,source,canonical",
-    show_default=True,
-    help="Which stored forms earn credit: these, node, edge, path, kind:fact, file.py:Class.",
+    metavar="LIST",
+    help="Which stored forms earn credit: raw,source,canonical without it (of a file, all that it "
+    "names); also node, edge, path, kind:fact, file.py:Class.",
 )
 @click.option("-k", "cutoffs", metavar="LIST", help="Cut-offs (20,40,60); the usual without it.")
 @click.option(
@@ -46,7 +46,7 @@ def command(
     mapping: Path | None,
     items: Path | None,
     lineage: Path | None,
-    targets: str,
+    targets: str | None,
     cutoffs: str | None,
     credit: Literal["anchor", "id", "cover"] | None,
     level: Literal["turn", "session", "item"],

@@ -25,10 +25,9 @@ __all__ = ["command"]
 @click.option(
     "--target",
     "targets",
-    default="raw,source,canonical",
-    show_default=True,
     metavar="LIST",
-    help="Targets to compare, two or more.",
+    help="Targets to compare, two or more; raw,source,canonical without it (of files, all that "
+    "they name).",
 )
 @click.option("-k", "cutoffs", metavar="LIST", help="Cut-offs (20,40,60); the usual without it.")
 @click.option(
@@ -55,7 +54,7 @@ def command(
     mappings: tuple[Path, ...],
     items: Path | None,
     lineage: Path | None,
-    targets: str,
+    targets: str | None,
     cutoffs: str | None,
     credit: Literal["anchor", "id", "cover"] | None,
     level: Literal["turn", "session", "item"],

@@ -10,7 +10,10 @@ if TYPE_CHECKING:  # it reaches numpy, and --help must not wait for that
     from memruler.model.credit import CreditLevel, CreditRule
     from memruler.scoring.traced import Scored, Traced
 
-__all__ = ["SourceSpec", "open_all", "scored"]
+__all__ = ["USUAL_TARGETS", "SourceSpec", "open_all", "scored"]
+
+USUAL_TARGETS = "raw,source,canonical"
+"""What a run is asked for where nobody says."""
 
 _USUAL = (1, 3, 5, 10, 20, 40, 60)
 
@@ -22,7 +25,7 @@ class SourceSpec(NamedTuple):
         runs: Run folders.
         traces: Files of rankings.
         mappings: For each of these the file of its targets, in the same order.
-        targets: `raw,source,canonical`.
+        targets: `raw,source,canonical`; None for these of a run, and for all that a file names.
         level: What an anchor is.
         items: The items that the foreign stores hold, where a file tells.
         lineage: Where the items of the runs come from, where they do not know it themselves.
@@ -31,7 +34,7 @@ class SourceSpec(NamedTuple):
     runs: tuple[Path, ...]
     traces: tuple[Path, ...]
     mappings: tuple[Path, ...]
-    targets: str
+    targets: str | None
     level: "CreditLevel"
     items: Path | None = None
     lineage: Path | None = None
@@ -51,14 +54,24 @@ def open_all(spec: SourceSpec) -> "list[Traced]":
     _check(spec)
     opened = []
     if spec.runs:
-        wanted = open_targets(spec.targets)
+        wanted = open_targets(spec.targets or USUAL_TARGETS)
         opened = [traced_from_run(run, wanted, spec.level, spec.lineage) for run in spec.runs]
-    names = [name.strip() for name in spec.targets.split(",")]
     opened += [
-        read_traced(trace, mapping, names, spec.level, items=spec.items)
+        read_traced(trace, mapping, _names(spec, mapping), spec.level, items=spec.items)
         for trace, mapping in zip(spec.traces, spec.mappings, strict=True)
     ]
     return opened
+
+
+def _names(spec: SourceSpec, mapping: Path) -> list[str]:
+    """The targets to read of a file: as typed, or all that it names and `source` out of these."""
+    from memruler.exchange.formats import targets_in  # noqa: PLC0415
+
+    if spec.targets:
+        return [name.strip() for name in spec.targets.split(",")]
+    named = targets_in(mapping)
+    usual = USUAL_TARGETS.split(",") if {"raw", "canonical"} <= set(named) else []
+    return list(dict.fromkeys([*usual, *named]))
 
 
 def _check(spec: SourceSpec) -> None:
@@ -73,6 +86,19 @@ def _check(spec: SourceSpec) -> None:
         raise UsageError("--items is for --trace", where=spec.items)
     if spec.lineage is not None and not spec.runs:
         raise UsageError("--lineage is for run folders", where=spec.lineage)
+
+
+def _require_single(opened: "Sequence[Traced]") -> None:
+    """Refuse to count by item where items support only together."""
+    for traced in opened:
+        for name, supports in traced.supports.items():
+            if supports.set_offsets is not None:
+                raise UsageError(
+                    f"the target {name} has items that support only together, so that no item "
+                    "counts by itself",
+                    where=traced.name,
+                    hint="use --credit anchor or cover, at --level turn or session",
+                )
 
 
 def scored(
@@ -111,6 +137,8 @@ def scored(
             where=f"--credit {rule}",
             hint="use --credit id, or give the groups of each query (docs/exchange.md)",
         )
+    if rule == "id" or opened[0].level == "item":
+        _require_single(opened)
     if rule is None:
         rule = "anchor" if anchored else "id"
     return [score_traced(traced, depths, rule) for traced in opened]

@@ -11,6 +11,7 @@ from memruler.compare.repeats import Repeats
 from memruler.compare.sensitivity_record import Sensitivity
 from memruler.compare.target_record import TargetScores
 from memruler.compare.timed import TimeComparison
+from memruler.exchange.bundle_record import BundleManifest, Verification
 from memruler.report.document import ReportDocument, encode
 from memruler.studies.ablation_record import Ablation
 from memruler.studies.ablation_spec import AblationSpec
@@ -37,6 +38,8 @@ SCHEMAS: dict[str, tuple[str, Any]] = {
     "sweep-spec.schema.json": ("A SPEC.toml of `memruler sweep`", SweepSpec),
     "target-scores.schema.json": ("What `memruler score --json` prints", TargetScores),
     "sensitivity.schema.json": ("What `memruler targets --json` prints", Sensitivity),
+    "bundle.schema.json": ("MANIFEST.json of a bundle", BundleManifest),
+    "verification.schema.json": ("What `memruler verify --json` prints", Verification),
     "audit.schema.json": ("What `memruler audit read --json` prints", Audit),
 }
 """File name to title and record."""

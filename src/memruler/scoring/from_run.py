@@ -22,7 +22,7 @@ from memruler.store.binding import require_own_tables
 from memruler.store.folder import RunFolder
 from memruler.store.tables import read_table
 from memruler.targets.attribution import ItemSources
-from memruler.targets.eligible import Forms, Gold, descents, eligible
+from memruler.targets.eligible import Descents, Forms, Gold, descents, eligible
 from memruler.targets.forms import Admits
 
 __all__ = ["forms_of", "traced_from_run"]
@@ -87,6 +87,7 @@ def traced_from_run(
         ranks = places(hits, asked[found.anchor], found.item)
         own.result()
         notices += (*oddities.result(), *_one_draw(manifest))
+    notices += tuple(_doubts(gold, forms, found, known=known))
     supports: dict[str, Supports] = {}
     unserved: dict[str, str] = {}
     for target in targets:
@@ -259,6 +260,30 @@ def _one_draw(manifest: Manifest) -> Iterator[Notice]:
             what=f"of {probe.queries} queries ranked otherwise in fresh stores: every value here "
             "is one draw",
             count=probe.queries - probe.identical,
+        )
+
+
+def _doubts(gold: Gold, forms: Forms, found: Descents, *, known: bool) -> Iterator[Notice]:
+    """What is taken at its word, or cannot be known."""
+    unnamed = np.array([kind == "unknown" for kind in forms.kinds], dtype=np.bool_)
+    if unnamed.any():
+        rows = found.item[found.exact & unnamed[forms.kind[found.item]]]
+        used = np.zeros(len(forms.kind), dtype=np.bool_)
+        used[rows] = True
+        if used.any():
+            yield Notice(
+                kind="unknown-kind",
+                what="items of which the system does not name the kind come from one gold turn or "
+                "session alone: raw takes them for what was said",
+                count=int(used.sum()),
+            )
+    if not known:
+        bare = np.bincount(found.anchor, minlength=int(gold.offsets[-1])) == 0
+        yield Notice(
+            kind="silent-store",
+            what="anchors of which no item is known: the system does not export its lineage, so "
+            "they stay in as misses",
+            count=int(bare.sum()),
         )
 
 
