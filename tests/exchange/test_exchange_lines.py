@@ -21,7 +21,6 @@ def _read(path):
 @pytest.mark.parametrize("size", [1, 7, 64, 1 << 20])
 def test_blocks_hold_whole_lines_whatever_their_size(tmp_path, monkeypatch, pack, size):
     monkeypatch.setattr(lines, "_BLOCK", size)
-    monkeypatch.setattr(lines, "_CHUNK", 5)
     text = b"".join(b"line %d\n" % n for n in range(100)) + b"the last one"
     (tmp_path / "f").write_bytes(pack(text))
     assert _read(tmp_path / "f")[0] == text
@@ -34,7 +33,7 @@ def test_a_byte_order_mark_and_crlf_say_nothing(tmp_path):
 
 
 def test_gzip_members_one_after_the_other_are_one_file(tmp_path):
-    (tmp_path / "f").write_bytes(gzip.compress(b"a\n") + gzip.compress(b"b\n") + bytes(1 << 19))
+    (tmp_path / "f").write_bytes(gzip.compress(b"a\n") + gzip.compress(b"b\n"))
     assert _read(tmp_path / "f")[0] == b"a\nb"
 
 

@@ -1,13 +1,17 @@
 """A text file, packed or not, as blocks of whole lines in bounded memory."""
 
-import zlib
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
+
+import pyarrow as pa
 
 from memruler.errors import CorpusError
 from memruler.store.faults import explained
 from memruler.store.safe import open_read
+
+if TYPE_CHECKING:
+    import io
 
 __all__ = ["LONGEST", "Block", "blocks", "head", "sound_text"]
 
@@ -15,10 +19,8 @@ LONGEST = 64 << 20
 """Bytes that one line may have."""
 
 _BLOCK = 4 << 20
-_CHUNK = 1 << 18
 _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
-_WRAPPED = 31  # zlib's name for a gzip wrapper with the largest window
 
 
 class Block(NamedTuple):
@@ -78,38 +80,26 @@ def _plain(data: bytes, first: int) -> Block:
 
 
 def _pieces(file: BinaryIO, path: Path) -> Iterator[bytes]:
-    """What is in the file, at most about `_BLOCK` bytes at a time."""
-    data = file.read(_CHUNK)
-    if not data.startswith(_GZIP):
-        while data:
+    """What is in the file, at most `_BLOCK` bytes at a time."""
+    packed = file.read(len(_GZIP)) == _GZIP
+    file.seek(0)
+    if not packed:
+        while data := file.read(_BLOCK):
             yield data
-            data = file.read(_BLOCK)
         return
-    while data:  # a member after the other, as `cat a.gz b.gz` makes them
-        data = yield from _member(file, data, path)
-        while data == bytes(len(data)):  # zeros that fill a tape's block
-            data = file.read(_CHUNK)
-            if not data:
-                return
-
-
-def _member(file: BinaryIO, data: bytes, path: Path) -> Generator[bytes, None, bytes]:
-    """What is in a gzip member that begins with `data`; returns what was read behind it."""
-    unpack = zlib.decompressobj(_WRAPPED)
-    while True:
-        try:
-            piece = unpack.decompress(data, _BLOCK)
-        except zlib.error as error:
-            raise CorpusError(
-                f"no sound gzip: {error}", where=path, hint="pack or copy it again"
-            ) from None
-        if piece:
-            yield piece
-        if unpack.eof:
-            return unpack.unused_data.lstrip(b"\0") or file.read(_CHUNK)
-        data = unpack.unconsumed_tail or file.read(_CHUNK)
-        if not data:
-            raise CorpusError("the gzip file is truncated", where=path, hint="copy it again")
+    # Arrow's is twice as fast as Python's, and reads one member after the other as well.
+    try:
+        with pa.CompressedInputStream(
+            pa.PythonFile(cast("io.IOBase", file), "r"), "gzip"
+        ) as stream:
+            while data := stream.read(_BLOCK):
+                yield data
+    except (OSError, pa.ArrowException) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the disk, not the data
+        raise CorpusError(
+            f"no sound gzip: {error}", where=path, hint="pack or copy it again"
+        ) from None
 
 
 def sound_text(data: bytes) -> bool:
