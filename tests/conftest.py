@@ -215,6 +215,7 @@ def make_scored() -> Callable[..., Any]:
             anchor_offsets=np.cumsum([0, *map(len, kept)]),
             support_offsets=np.cumsum([0, *map(len, flat)]),
             items=np.array([item for anchor in flat for item in anchor], np.int64),
+            place=np.flatnonzero([bool(anchor) for anchors in gold for anchor in anchors]),
         )
 
     def build(

@@ -127,6 +127,9 @@ def test_values_of_queries(run, tmp_path, ending):
         (("RUN", "--target", "sauce"), "did you mean source"),
         (("RUN", "--items", "FILE"), "--items is for --trace"),
         (("RUN", "--per-query", "x.txt"), "parquet"),
+        (("RUN", "--per-query", "RUN/trace.parquet"), "never changed"),
+        (("RUN", "--lineage", "FILE", "--per-query", "FILE"), "never changed"),
+        (("--trace", "FILE", "--targets", "FILE", "--per-query", "FILE"), "never changed"),
         (("RUN", "--trace", "FILE", "--targets", "FILE"), "RUN or --trace"),
         (("--trace", "FILE"), "0 --targets"),
         (("--trace", "FILE", "--targets", "FILE", "--lineage", "FILE"), "--lineage is for run"),
@@ -134,6 +137,7 @@ def test_values_of_queries(run, tmp_path, ending):
 )
 def test_calls_that_make_no_sense(run, tmp_path, arguments, said):
     (tmp_path / "f.jsonl").write_text("", encoding="utf-8")
-    places = {"RUN": str(run), "FILE": str(tmp_path / "f.jsonl")}
+    table = str(run / "trace.parquet")
+    places = {"RUN": str(run), "FILE": str(tmp_path / "f.jsonl"), "RUN/trace.parquet": table}
     with pytest.raises(UsageError, match=said):
         call(*(places.get(a, a) for a in arguments))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from memruler.compare.sensitivity import headline_metric, sensitivity
 from memruler.compare.sensitivity_record import Sensitivity
-from memruler.compare.shift_winners import gaps, over_targets, recommendation
+from memruler.compare.shift_winners import flip_change, gaps, over_targets, recommendation
 from memruler.errors import Refusal, UsageError
 from memruler.report.document import encode
 
@@ -120,7 +120,9 @@ def test_other_gold_is_refused(make_scored):
     two_anchors = {"raw": [[1], [3]], "source": [[1, 2], [3]], "canonical": [[2], []]}
     one = make_scored("one", _queries([1]))
     two = make_scored("two", [{"ranking": [1], "gold": two_anchors}])
-    with pytest.raises(Refusal, match="another number of gold anchors in two than in one"):
+    with pytest.raises(
+        Refusal, match="another number of gold anchors in two under raw than in one"
+    ):
         sensitivity([one, two])
 
 
@@ -198,7 +200,7 @@ def test_the_mean_of_category_means_can_undo_a_flip(make_scored):
 def test_a_mean_that_says_nothing_says_why(flipped):
     over = {one.over: one for one in sensitivity(flipped).aggregations}
     assert over["categories"].reason == "no query has a category"
-    assert over["clusters"].reason.startswith("no two queries are of one cluster")
+    assert over["clusters"].reason.startswith("every query is of a cluster of its own, as where")
     assert over["categories"].recommendations == ()
 
 
@@ -206,11 +208,43 @@ def test_where_targets_agree(flipped):
     found = {(one.on, one.k): one for one in sensitivity(flipped).agreements}
     hit = found["hit", 4]
     # Every target finds something for every query of both systems, at other ranks.
-    assert (hit.of, hit.agree, hit.changed, hit.queries) == (4, 4, 4, 2)
-    assert (hit.flips_before, len(hit.flips)) == (1, 1)
+    assert (hit.of, hit.agree, hit.nothing, hit.changed, hit.queries) == (4, 4, 0, 4, 2)
+    assert [len(one) for one in (hit.flips.kept, hit.flips.gone, hit.flips.new)] == [1, 0, 0]
+    assert hit.flips.kept[0].targets == ("raw", "canonical")
+    assert hit.flips.kept[0].winners == ("turns", "facts")
     rank = found["first_rank", 4]
     assert (rank.agree, rank.share, rank.queries, rank.recommendation) == (0, None, 0, None)
-    assert rank.reason == "on no query do all targets agree for every system"
+    assert rank.flips is None
+    assert rank.reason.endswith("so there is no verdict")
+
+
+def test_what_nobody_finds_is_no_agreement(make_scored):
+    # Items of raw and canonical are never the same, so a shared first rank is that of no hit.
+    found = sensitivity([make_scored(name, _queries([9, 8], [7])) for name in "ab"])
+    for one in found.agreements:
+        assert (one.agree, one.nothing, one.of, one.queries) == (0, 4, 4, 0)
+        assert (one.share, one.recommendation) == (None, None)
+
+
+def test_a_query_that_only_one_system_finds_decides_where_targets_agree(make_scored):
+    gold = {"raw": [[1]], "canonical": [[1]]}
+    one = make_scored("one", [{"ranking": [1], "gold": gold}, {"ranking": [9], "gold": gold}])
+    two = make_scored("two", [{"ranking": [9], "gold": gold}, {"ranking": [9], "gold": gold}])
+    rank = next(a for a in sensitivity([one, two]).agreements if a.on == "first_rank")
+    assert (rank.agree, rank.nothing, rank.queries) == (1, 3, 1)
+    assert {c.winners for c in rank.recommendation.choices} == {("one",)}
+
+
+def test_flips_that_come_and_go():
+    before = {"raw": {"a": 1, "b": 0}, "source": {"a": 0, "b": 1}, "canonical": {"a": 1, "b": 0}}
+    after = {"raw": {"a": 0, "b": 1}, "source": {"a": 0, "b": 1}, "canonical": {"a": 1, "b": 0}}
+    found = flip_change(before, after)
+    assert [(f.targets, f.winners) for f in found.kept] == [(("source", "canonical"), ("b", "a"))]
+    assert [f.targets for f in found.gone] == [("raw", "source")]
+    assert [(f.targets, f.winners) for f in found.new] == [(("raw", "canonical"), ("b", "a"))]
+    # The same two targets the other way round are no flip that stayed.
+    turned = {target: {"a": mine["b"], "b": mine["a"]} for target, mine in before.items()}
+    assert flip_change(before, turned).kept == ()
 
 
 def test_agreement_on_the_first_rank_leaves_later_ranks(make_scored):
@@ -218,6 +252,13 @@ def test_agreement_on_the_first_rank_leaves_later_ranks(make_scored):
     found = sensitivity([make_scored("one", [{"ranking": [1, 2], "gold": gold}])])
     rank = next(one for one in found.agreements if one.on == "first_rank")
     assert (rank.agree, rank.changed, rank.share) == (1, 1, 1.0)
+
+
+def test_the_smallest_gap_stands_with_each_choice():
+    means = {"raw": {"a": 0.5, "b": 0.25, "c": 0.125}, "canonical": {"a": 0.5, "b": 0.5, "c": 0}}
+    raw, canonical = recommendation("ndcg", 4, means).choices
+    assert (raw.gap, canonical.gap) == (0.25, None)
+    assert recommendation("ndcg", 4, {"raw": {"a": 1.0}}).choices[0].gap is None
 
 
 def test_another_rule_can_change_the_winner(make_scored):
@@ -286,6 +327,57 @@ def test_credit_per_id_is_as_published(tiap):
         "source": 0.4118,
         "canonical": 0.4714,
     }
+
+
+def test_other_gold_is_seen_under_every_rule_and_target(make_scored):
+    two_anchors = {"raw": [[1], [3]], "source": [[1, 2], [3]], "canonical": [[2], []]}
+    pair = [
+        make_scored("one", _queries([1]), rule="id"),
+        make_scored("two", [{"ranking": [1], "gold": two_anchors}], rule="id"),
+    ]
+    with pytest.raises(Refusal, match="two under canonical than in one under raw"):
+        sensitivity(pair)
+
+
+def test_where_anchors_are_not_known_gold_cannot_be_held_against_each_other(make_scored):
+    one = make_scored("one", _queries([1, 2]), anchored=False)
+    two = make_scored(
+        "two", [{"ranking": [1], "gold": {**GOLD, "source": [[1], [2]]}}], anchored=False
+    )
+    found = sensitivity([one, two])
+    assert any("same gold is not known" in note for note in found.notes)
+    assert found.served == ()
+    assert {one.reason for one in found.recounts} == {
+        "the input does not tell which anchor an item supports"
+    }
+
+
+def test_the_published_dependence_is_that_on_dropped_anchors(tiap):
+    found = sensitivity([tiap.scored("f1"), tiap.scored("f5")])
+    f1, f5 = found.systems
+    served = {one.target: one for one in found.served}
+    assert [one.same for one in found.served] == [True, True, False]
+    assert (served["canonical"].of, served["canonical"].served) == (898, {f1: 529, f5: 675})
+    rows = {one.over: one for one in found.recounts}
+    assert (rows["dropped_missed"].queries, rows["dropped_missed"].anchors) == (453, 898)
+    means = {
+        over: {
+            choice.target: [round(choice.means[name], 4) for name in (f1, f5)]
+            for one in recount.recommendations
+            if (one.metric, one.k) == ("ndcg", 60)
+            for choice in one.choices
+        }
+        for over, recount in rows.items()
+    }
+    assert means["dropped_missed"]["canonical"] == [0.4765, 0.4994]
+    assert means["dropped_missed"]["source"] == [0.5062, 0.5106]
+    assert (rows["served_by_all"].queries, rows["served_by_all"].anchors) == (453, 529)
+    assert means["served_by_all"]["canonical"] == [0.5472, 0.5439]
+    hit = next(one for one in found.agreements if (one.on, one.k) == ("hit", 60))
+    assert (hit.agree, hit.nothing, hit.changed, hit.queries) == (577, 113, 577, 267)
+    assert [len(one) for one in (hit.flips.kept, hit.flips.gone, hit.flips.new)] == [1, 1, 1]
+    rank = next(one for one in found.agreements if (one.on, one.k) == ("first_rank", 60))
+    assert (rank.agree, rank.nothing, rank.recommendation) == (0, 113, None)
 
 
 def test_another_rule_is_refused(make_scored):

@@ -3,7 +3,8 @@ import pytest
 
 from memruler.compare.target_card import target_card
 from memruler.compare.target_gold import forms_admitted, gold_counts
-from memruler.compare.target_words import RULES
+from memruler.compare.target_words import RULES, admits
+from memruler.metrics.credit import Support, credit_one
 from memruler.model.credit import Supports
 from memruler.targets.attribution import ItemSources
 from memruler.targets.eligible import Forms
@@ -15,6 +16,9 @@ POINTS = [
     "item of two anchors",
     "anchors without an eligible item",
     "anchor with several items",
+    "composed",
+    "partial",
+    "item of whole sessions",
     "recall",
     "query without an eligible item",
     "shared subset",
@@ -63,12 +67,14 @@ def test_sets_grades_and_anchors_without_support():
     assert gold_counts(_gold([[1], []]), EVERY).unsupported == 1
 
 
-def _forms(kind):
+def _forms(kind, whole=()):
+    """Items of nowhere, but for those of one whole session."""
     none = np.zeros(len(kind) + 1, np.int64)
+    sessions = np.cumsum([0, *(at in whole for at in range(len(kind)))])
     empty = np.zeros(0, np.int64)
     sources = ItemSources(
-        session_offsets=none,
-        sessions=empty,
+        session_offsets=sessions,
+        sessions=np.zeros(len(whole), np.int64),
         turn_offsets=none,
         turn_sessions=empty,
         turn_turns=empty,
@@ -91,6 +97,17 @@ def test_forms_are_counted_once():
     assert forms_admitted(_gold([[0]]), ~EVERY, forms) == {}
 
 
+def test_anchors_that_only_items_of_whole_sessions_serve():
+    forms = _forms([0, 1, 1, 2, 2], whole=(3, 4))
+    gold = _gold([[1], [1, 3], [3], [3, 4]])
+    assert gold_counts(gold, EVERY, forms).whole == 2
+    assert gold_counts(gold, EVERY).whole is None
+    assert gold_counts(gold, ~EVERY, forms).whole == 0
+    # Together with an item of one turn it is not only whole sessions that serve the anchor.
+    assert gold_counts(_gold([[1, 3], [3, 4]], sets=True), EVERY, forms).whole == 1
+    assert gold_counts(_gold([[], [3]]), EVERY, forms).whole == 1
+
+
 SHARED_ITEM = {
     "ranking": [1, 3, 9],
     "gold": {"raw": [[1], [2]], "canonical": [[3], [3]]},
@@ -106,7 +123,13 @@ def test_the_card_says_every_point_that_papers_leave_open(make_scored, rule):
     assert list(says) == POINTS
     assert says["credit"] == RULES[rule]
     assert "raw 0, canonical 1" in says["item of two anchors"]
-    assert "raw 0 of 3, canonical 1 of 3" in says["anchors without an eligible item"]
+    told = says["anchors without an eligible item"]
+    assert "raw 0 of 3, canonical 1 of 3" in told
+    assert told.startswith(
+        "count nowhere" if rule == "id" else "dropped, and the denominators fall"
+    )
+    assert "0.6309" in says["composed"] or rule != "anchor"
+    assert says["item of whole sessions"].startswith("not known")
     assert says["query without an eligible item"].endswith("raw 0, canonical 1")
     assert "(1)" in says["shared subset"]
     assert says["category names"].endswith("hop, one")
@@ -158,3 +181,31 @@ def test_anchors_that_a_silent_store_keeps_are_told(make_scored):
     assert says["anchor"] == "a gold session (level session)"
     told = says["anchors without an eligible item"]
     assert "does not tell what it holds, and never found: raw 1, canonical 0" in told
+
+
+def test_the_card_counts_what_is_composed_partial_and_whole(make_scored):
+    scored = make_scored("store", [SHARED_ITEM], forms=_forms([0, 1, 1, 2], whole=(3,)))
+    scored.traced.supports["raw"] = _gold([[1, 2], [3]], sets=True, grades=np.array([0.5, 1.0]))
+    says = {one.point: one.says for one in target_card(scored).statements}
+    assert says["composed"].endswith("supports of several items: raw 1, canonical 0")
+    assert says["partial"].endswith("supports in part: raw 1, canonical 0")
+    assert says["item of whole sessions"].endswith("only such items serve: raw 1, canonical 2")
+
+
+def test_what_a_target_admits_says_what_whole_sessions_do():
+    for name in ("source", "canonical", "kind:summary"):
+        assert "an item of whole sessions comes from each" in admits(name, "run", "turn")
+        assert "whole sessions" not in admits(name, "run", "session")
+    assert "whole sessions" not in admits("raw", "run", "turn")
+
+
+def test_a_store_without_known_anchors_drops_none(make_scored):
+    scored = make_scored("store", [SHARED_ITEM], anchored=False)
+    says = {one.point: one.says for one in target_card(scored).statements}
+    assert says["anchors without an eligible item"].startswith("not known: the input does not tell")
+
+
+@pytest.mark.parametrize(("rule", "first"), [("anchor", 0.6309), ("cover", 1.0)])
+def test_a_perfect_list_for_a_set_is_as_the_card_says(rule, first):
+    both = [[Support(frozenset({"a", "b"}))]]
+    assert round(credit_one(["a", "b"], both, 2, rule).ndcg, 4) == first

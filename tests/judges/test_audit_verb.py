@@ -8,7 +8,8 @@ from click.testing import CliRunner
 from memruler.cli.audit import command
 from memruler.cli.retrieval import command as retrieval
 from memruler.errors import InstrumentError, MemrulerError, Refusal, UsageError
-from memruler.studies.audit_csv import read_cases
+from memruler.store.safe import write_atomic
+from memruler.studies.audit_csv import SHOWN_COLUMNS, read_cases
 from memruler.studies.audit_record import Audit
 
 pytest.importorskip("openai", reason="needs memruler[llm]")
@@ -39,7 +40,7 @@ def test_from_a_run_to_a_verdict(run, server, tmp_path):
     out = tmp_path / "cases.csv"
     found = call("sample", run, "-n", 20, *RATERS, "--out", out)
     assert re.match(
-        r"20 cases of \d+ contested credits, source against raw at turn level", found.stdout
+        r"20 cases of \d+ items that gain credit \(\d+ are contested\), source", found.stdout
     )
     server.say = lambda _: "partial" if len(server.seen) % 2 else "**Supports**"
     found = call("judge", out, "--endpoint", server.url, "--model", "m", "--name", "gpt")
@@ -54,7 +55,7 @@ def test_from_a_run_to_a_verdict(run, server, tmp_path):
     # The last five are yes, no, and every other one partial: two of three, or a tie of three.
     tied = sum(number % 2 for number in range(15, 20))
     assert found.stdout.startswith("relaxed credit justified: 100.0 % supports, ")
-    assert f"of {20 - tied} decided cases of 20" in found.stdout
+    assert f"of {20 - tied} decided pairs of 20" in found.stdout
     assert max(map(len, found.stdout.splitlines())) <= 80
     assert f"m @ {server.host}" in found.stdout.replace("\n", "")
     record = msgspec.json.decode(call("read", out, "--json").stdout, type=Audit)
@@ -71,9 +72,118 @@ def test_two_targets_ask_the_judge_once(run, server, tmp_path):
     call("sample", run, "--target", "source", "--target", "canonical", "-n", 12, "--out", out)
     found = call("judge", out, "--endpoint", server.url, "--model", "m", "--name", "gpt")
     assert "24 labelled" in found.stdout
-    assert len(server.seen) <= 12
-    told = call("read", out).stdout
-    assert "24 cases are 12 distinct pairs" in told.replace("\n", " ").replace("      ", "")
+    pairs = len(set(read_cases(out).column("pair")))
+    assert len(server.seen) <= pairs < 24
+    told = " ".join(call("read", out).stdout.split())
+    assert f"24 cases are {pairs} distinct pairs" in told
+
+
+def test_blind_raters_and_the_file_of_all_columns(run, server, tmp_path):
+    out = tmp_path / "cases.csv"
+    targets = ("--target", "source", "--target", "canonical")
+    found = call("sample", run, *targets, "-n", 12, *RATERS, "--blind", "--out", out)
+    sheets = [tmp_path / f"cases.{name}.csv" for name in ("ann", "bo")]
+    assert [str(path) in found.stdout.replace("\n", "") for path in sheets] == [True, True]
+    assert read_cases(out).raters() == []
+    pairs = len(set(read_cases(out).column("pair")))
+    for path in sheets:
+        table = read_cases(path, SHOWN_COLUMNS)
+        assert len(table.rows) == pairs < 24
+        for row in table.rows:
+            row[-1] = "yes"
+        path.write_bytes(table.encode())
+    call("judge", out, "--endpoint", server.url, "--model", "m", "--name", "gpt")
+    record = msgspec.json.decode(call("read", *sheets, out, "--json").stdout, type=Audit)
+    assert {rater.name: (rater.labelled, rater.blind) for rater in record.raters} == {
+        "ann": (24, True),
+        "bo": (24, True),
+        "gpt": (24, True),
+    }
+    assert record.slices[0].pairs == record.slices[0].supports.of == pairs
+    assert record.slices[0].supports.no_weights.startswith("several targets are pooled")
+    assert {part.supports.no_weights for part in record.slices if "target" in part.by} == {None}
+
+
+def test_a_judge_fills_the_file_of_a_blind_rater(run, server, tmp_path):
+    out = tmp_path / "cases.csv"
+    call("sample", run, "-n", 8, "--rater", "gpt", "--blind", "--out", out)
+    sheet = tmp_path / "cases.gpt.csv"
+    judge = ("judge", sheet, "--endpoint", server.url, "--model", "m", "--name", "gpt")
+    assert "8 labelled" in call(*judge).stdout
+    record = msgspec.json.decode(call("read", out, sheet, "--json").stdout, type=Audit)
+    assert record.raters[0].judge.model == "m"
+
+
+def test_a_blind_file_that_is_there_is_never_replaced(run, tmp_path):
+    (tmp_path / "cases.bo.csv").write_bytes(b"mine")
+    call("sample", run, *RATERS, "--blind", "--out", tmp_path / "cases.csv", code=2)
+    assert [path.name for path in tmp_path.iterdir()] == ["cases.bo.csv"]
+    assert (tmp_path / "cases.bo.csv").read_bytes() == b"mine"
+
+
+def test_what_cannot_be_written_leaves_nothing(run, tmp_path, monkeypatch):
+    def fails(path, data):
+        if path.name == "cases.csv":
+            raise UsageError("the disk is full", where=path, hint="make room")
+        write_atomic(path, data)
+
+    monkeypatch.setattr("memruler.store.safe.write_atomic", fails)
+    call("sample", run, *RATERS, "--blind", "--out", tmp_path / "cases.csv", code=2)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_sample_is_of_what_gains_by_the_rule(run, tmp_path):
+    drawn = {}
+    for name, options in {
+        "anchor": (),
+        "id": ("--credit", "id"),
+        "all": ("--all-eligible",),
+    }.items():
+        out = tmp_path / f"{name}.csv"
+        call("sample", run, *options, "--out", out)
+        (drawn[name],) = json.loads((tmp_path / f"{name}.csv.meta.json").read_bytes())["sampled"]
+        drawn[name]["gains"] = set(read_cases(out).column("gains"))
+    assert drawn["anchor"]["gaining"] < drawn["anchor"]["contested"] == drawn["id"]["gaining"]
+    assert drawn["anchor"]["gains"] == drawn["id"]["gains"] == {"yes"}
+    assert (drawn["all"]["drawn_from"], drawn["all"]["gains"]) == ("contested", {"yes", "no"})
+    pool = {name: sum(size for size, _ in one["strata"].values()) for name, one in drawn.items()}
+    assert pool["anchor"] == drawn["anchor"]["gaining"]
+    assert pool["all"] == pool["id"] == drawn["all"]["contested"]
+
+
+def test_weights_are_those_of_the_note(run, tmp_path):
+    """Five cases, one a category, of which those of the largest category are justified."""
+    out = tmp_path / "cases.csv"
+    call("sample", run, "-n", 5, "--rater", "ann", "--out", out)
+    (drawn,) = json.loads((tmp_path / "cases.csv.meta.json").read_bytes())["sampled"]
+    sizes = {name: size for name, (size, chosen) in drawn["strata"].items() if chosen == 1}
+    assert len(sizes) == 5
+    most = max(sizes, key=sizes.__getitem__)
+    table = read_cases(out)
+    for row in table.rows:
+        row[table.at("label:ann")] = "yes" if row[table.at("category")] == most else "no"
+    out.write_bytes(table.encode())
+    share = msgspec.json.decode(call("read", out, "--json").stdout, type=Audit).slices[0].supports
+    assert share.value == 1 / 5
+    assert share.weighted.value == pytest.approx(sizes[most] / sum(sizes.values()))
+    table.rows.pop()
+    out.write_bytes(table.encode())
+    share = msgspec.json.decode(call("read", out, "--json").stdout, type=Audit).slices[0].supports
+    assert "not those that a note says" in share.no_weights
+
+
+def test_several_files_are_read_as_one(run, tmp_path):
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for path, target in zip(paths, ("source", "canonical"), strict=True):
+        call("sample", run, "--target", target, "-n", 12, "--rater", "ann", "--out", path)
+        table = read_cases(path)
+        for row in table.rows:
+            row[table.at("label:ann")] = "yes"
+        path.write_bytes(table.encode())
+    record = msgspec.json.decode(call("read", *paths, "--json").stdout, type=Audit)
+    assert record.files == ("a.csv", "b.csv")
+    assert record.slices[0].cases == 24 > record.slices[0].pairs
+    assert [one.target for one in record.sampled] == ["source", "canonical"]
 
 
 def test_a_judge_that_is_interrupted_goes_on(run, server, tmp_path):
@@ -111,7 +221,8 @@ def test_bad_labels_are_listed_with_exit_code_2(run, tmp_path):
     out = tmp_path / "cases.csv"
     call("sample", run, *RATERS, "--out", out)
     table = read_cases(out)
-    table.rows[0][-1], table.rows[1][-1], table.rows[2][-1] = "maybe", "yes", "\x1b[2J"
+    for row, said in zip(table.rows, ("maybe", "yes", "\x1b[2J"), strict=False):
+        row[table.at("label:bo")] = said
     out.write_bytes(table.encode())
     found = call("read", out, "--json", code=2)
     assert found.stdout == ""
@@ -137,6 +248,7 @@ def test_a_file_that_is_there_is_never_replaced(run, tmp_path):
         (["--rater", "a", "--rater", "a"], "the rater a comes twice"),
         (["--target", "source", "--target", "source"], "the target source comes twice"),
         (["-n", 1], "cannot cover 5 categories"),
+        (["--blind", "--rater", "a", "--rater", "a"], "the rater a comes twice"),
     ],
 )
 def test_calls_that_are_wrong_write_nothing(run, tmp_path, options, message):
@@ -156,3 +268,18 @@ def test_the_note_says_how_it_was_drawn(run, tmp_path):
     call("sample", run, "--seed", 3, "--out", out)
     note = json.loads((tmp_path / "cases.csv.meta.json").read_bytes())
     assert (note["sampled"][0]["seed"], note["sampled"][0]["run"]) == (3, "r1")
+
+
+def test_a_full_disk_leaves_no_note_behind(run, tmp_path, monkeypatch):
+    """The same command must go through once there is room."""
+    out = tmp_path / "cases.csv"
+
+    def full(path, data):
+        del data
+        raise InstrumentError("no space", where=path)
+
+    with monkeypatch.context() as broken:
+        broken.setattr("memruler.store.safe.write_atomic", full)
+        call("sample", run, "--out", out, code=3)
+    assert list(tmp_path.iterdir()) == []
+    call("sample", run, "--out", out)

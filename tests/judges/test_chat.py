@@ -7,6 +7,7 @@ from memruler.errors import InstrumentError, UsageError
 from memruler.judges.base import Judge
 from memruler.judges.chat import Chat, ChatJudge, RefusedRequestError
 from memruler.judges.rubric import Message, load_rubric
+from memruler.net import sdk
 
 pytest.importorskip("openai", reason="needs memruler[llm]")
 
@@ -156,6 +157,65 @@ def test_the_key_is_sent_and_never_shown(server, monkeypatch, caplog):
     shown = [str(caught.value), str(found.identity()), caplog.text, refused.reason]
     assert not any(SECRET in text for text in shown)
     assert caught.value.__cause__ is None
+
+
+def test_a_key_that_the_server_says_again_is_hidden(server, monkeypatch):
+    """In the name of its model and in what it replies, both of which are stored."""
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    server.model = f"m of {SECRET}"
+    server.say = lambda _: f"you sent {SECRET}"
+    found = judge(server)
+    label = found.label(CASE)
+    assert label.reply == "you sent ***"
+    assert found.identity().served == "m of ***"
+
+
+@pytest.mark.parametrize("key", [f"{SECRET}\r", f"{SECRET}\n", f" {SECRET}", f"{SECRET}é"])
+def test_a_key_that_no_header_can_carry_is_refused_unseen(server, monkeypatch, key):
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with pytest.raises(UsageError, match="OPENAI_API_KEY") as caught:
+        judge(server)
+    assert SECRET not in str(caught.value)
+    assert not server.seen
+
+
+def test_a_hostile_name_of_a_model_can_be_stored(server):
+    server.model = "\x1b[2J\ud800" + "x" * 10_000
+    found = judge(server)
+    found.label(CASE)
+    served = found.identity().served
+    assert served.startswith("\\x1b[2J\\ud800xxx")
+    assert len(served.encode()) < 300
+
+
+def test_a_redirect_is_not_followed(server):
+    """The texts would go to a server that is not the noted one."""
+    server.say = lambda _: (307, b"")
+    with pytest.raises(InstrumentError, match="307"):
+        judge(server).label(CASE)
+    assert len(server.seen) == 1
+
+
+@pytest.mark.usefixtures("no_waiting")
+def test_a_flood_is_cut_off(server, monkeypatch):
+    monkeypatch.setattr(sdk, "_LARGEST", 1000)
+    server.say = lambda _: "x" * 2000
+    with pytest.raises(InstrumentError, match="longer than"):
+        judge(server).label(CASE)
+    monkeypatch.setattr(sdk, "_LARGEST", 100_000)
+    monkeypatch.setattr(sdk, "_LONGEST_SECONDS", -1.0)
+    with pytest.raises(InstrumentError, match="takes longer"):
+        judge(server).label(CASE)
+
+
+def test_what_cannot_be_sent_is_refused(server, monkeypatch):
+    with pytest.raises(UsageError, match="temperature"):
+        judge(server, temperature=float("nan"))
+    with pytest.raises(UsageError, match="no URL"):
+        Chat(f"{server.url}\n", "m")
+    monkeypatch.setenv("ALL_PROXY", "gopher://127.0.0.1")
+    with pytest.raises(UsageError, match="proxy"):
+        judge(server)
 
 
 def test_the_key_may_stand_in_a_variable_of_its_own(server, monkeypatch):

@@ -44,6 +44,26 @@ def test_every_case_is_answered_once():
     assert found == dict(enumerate("ABCDEFGH"))
 
 
+def test_nobody_waits_for_an_answer_that_does_not_come():
+    """The interpreter joins every thread at its end that is no daemon."""
+    hung, going = threading.Event(), threading.Event()
+
+    def say(item):
+        if item == "hangs":
+            going.set()
+            hung.wait(30)
+        return item
+
+    answers = label_many(Scripted(say), cases("hangs", "a", "b"), at_a_time=2)
+    next(answers)
+    assert going.wait(30)
+    answers.close()
+    left = [t for t in threading.enumerate() if t.name.startswith("memruler-judge")]
+    assert left
+    assert all(thread.daemon for thread in left)
+    hung.set()
+
+
 def test_the_same_texts_are_asked_once():
     judge = Scripted(str)
     found = dict(label_many(judge, cases("a", "b", "a", "a")))

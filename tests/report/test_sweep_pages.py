@@ -111,7 +111,7 @@ def test_a_choice_that_the_target_changes():
 @pytest.mark.parametrize(
     ("firsts", "told"),
     [
-        ((0, 0), "facts=0 = facts=1 under every target"),
+        ((0, 0), "facts=0 = facts=1 tie under every target"),
         ((0, 1, 0), "depends on the target: raw facts=0 = facts=2, canonical facts=1"),
     ],
 )
@@ -148,3 +148,9 @@ def test_it_reads_back():
 
 def test_it_fits_80_columns():
     assert max(map(len, shown(found((0, 1) * 32, text="x" * 200)).splitlines())) <= 80
+
+
+def test_a_tie_under_every_target_is_no_winner():
+    page = shown(found((0, 0)))
+    assert ": A TIE UNDER EVERY TARGET" in page.splitlines()[0]
+    assert "tie under every target" in page

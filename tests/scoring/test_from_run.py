@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from memruler.errors import CorpusError, SystemUnderTestError, UsageError
+from memruler.errors import CorpusError, FormatError, SystemUnderTestError, UsageError
 from memruler.model.system import Hit, MemoryItem, Ranking, SystemIdentity
 from memruler.replay.run import measure
 from memruler.scoring.contested import contested
@@ -178,6 +178,60 @@ class Taken(Half):
 
 class Nothing:
     pass
+
+
+class Exits:
+    name = "exits"
+
+    def grade(self, form, session, turn):
+        raise SystemExit(0)
+
+
+class Prints(Half):
+    def grade(self, form, session, turn):
+        print("loud")
+        return super().grade(form, session, turn)
+
+
+class Text:
+    name = "text"
+
+    def grade(self, form, session, turn):
+        return "1"
+
+
+class Between(Pair):
+    def sets(self, forms, session, turn):
+        return [[0, 1.5]]
+
+
+class Leaves:
+    name = "leaves"
+
+    def __init__(self):
+        raise SystemExit(0)
+
+
+class Secretive(Half):
+    @property
+    def name(self):
+        raise RuntimeError("guess")
+
+
+class Escape(Half):
+    name = "\\x1b[31mred"
+
+
+class Surrogate(Half):
+    name = "\\ud800"
+
+
+class Unseen(Half):
+    name = "source "
+
+
+class Endless(Half):
+    name = "x" * 65
 """
 
 
@@ -204,7 +258,23 @@ def test_a_target_of_ones_own_composes(replayed, own):
     assert not scored.by_target["pair"].values["recall_any", 1].any()
 
 
-@pytest.mark.parametrize(("name", "said"), [("Wrong", "not from 0 to 1"), ("Broken", "no")])
+def test_what_a_target_prints_is_no_part_of_the_scores(replayed, own, capsys):
+    assert scored_by(replayed(), own("Prints")).by_target["half"].found[5][0] == 0.5
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("loud\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Wrong", "not from 0 to 1"),
+        ("Broken", "no"),
+        ("Exits", "grade raised SystemExit: 0"),
+        ("Text", "str is no grade"),
+        ("Between", "sets raised TypeError"),
+    ],
+)
 def test_a_target_that_fails_is_named(replayed, own, name, said):
     with pytest.raises(UsageError, match=said) as failed:
         scored_by(replayed(), own(name))
@@ -215,6 +285,9 @@ def test_what_is_no_target(own, tmp_path):
     for text, said in [
         (own("Nothing"), "no target"),
         (own("Taken"), "cannot be called"),
+        (own("Leaves"), "raised SystemExit: 0"),
+        (own("Secretive"), "raised RuntimeError: guess"),
+        *((own(name), "cannot be called") for name in ("Escape", "Surrogate", "Unseen", "Endless")),
         (own("Missing"), "no class"),
         ("sauce", "unknown target"),
         ("raw,raw", "twice"),
@@ -289,6 +362,59 @@ def test_a_lineage_file_that_lacks_what_came_back(with_file):
     ]
 
 
+class KeyedSystem(FormSystem):
+    """Says nothing but ids, and its ids are the keys: so sources are known without a file."""
+
+    def open(self, namespace):
+        memory = super().open(namespace)
+
+        def search(text, k, at):
+            del text, at
+            turns = [item for item in memory.items if item.kind == "turn"]
+            return Ranking(tuple(Hit(item=turn.sources[0]) for turn in turns[:k]))
+
+        memory.search = search
+        return memory
+
+
+@pytest.mark.parametrize("told", [[], TURNS[3:]])
+def test_known_sources_do_not_make_a_file_the_whole_store(replayed, tmp_path, told):
+    """Anchors that were missed would be taken for absent from the store, and recall would rise."""
+    path = replayed(KeyedSystem(exports=False), limit=2)
+    file = tmp_path / "lineage.jsonl"
+    file.write_text("\n".join(lines("inst-0", *told)), encoding="utf-8")
+    traced = traced_from_run(path, open_targets("raw,canonical"), "turn", file)
+    assert list(traced.unserved) == ["canonical"]
+    assert traced.supports["raw"].anchors().tolist() == [1] * 6
+    (notice,) = [notice for notice in traced.notices if notice.kind == "unknown-item"]
+    assert notice.count == 4
+    bare = traced_from_run(path, open_targets("raw"), "turn")
+    assert bare.supports["raw"].anchors().tolist() == [1] * 6
+
+
+def test_kinds_are_filled_in_where_sources_are_known(replayed, tmp_path):
+    """And where the run knows another kind, the file does not change it."""
+
+    class Unnamed(FormSystem):
+        def open(self, namespace):
+            memory = super().open(namespace)
+            add = memory._add
+            memory._add = lambda kind, sources, text: add(
+                "unknown" if kind == "fact" else kind, sources, text
+            )
+            return memory
+
+    path = replayed(Unnamed(order=("unknown", "turn")))
+    file = tmp_path / "lineage.jsonl"
+    fact = {"id": "unknown0", "kind": "fact", "turns": [[0, 0]]}
+    other = {"id": "turn0", "kind": "fact", "turns": [[0, 0]]}
+    file.write_text("\n".join(lines("inst-0", fact, other)), encoding="utf-8")
+    traced = traced_from_run(path, open_targets("raw,kind:fact"), "turn", file)
+    assert traced.supports["kind:fact"].anchors().sum() == 1
+    (notice,) = [notice for notice in traced.notices if notice.kind == "lineage-conflict"]
+    assert notice.names == ("turn0",)
+
+
 def test_the_system_is_believed_before_the_file(replayed, tmp_path):
     path = replayed()
     file = tmp_path / "lineage.jsonl"
@@ -315,3 +441,23 @@ def test_the_system_is_believed_before_the_file(replayed, tmp_path):
 def test_a_lineage_file_that_is_wrong(with_file, told, said):
     with pytest.raises(CorpusError, match=said):
         with_file(told)
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("ingest", None),
+        ("ingest", {}),
+        ("population", {"rule": "strict"}),
+        ("retrieval", {"limit": "ten"}),
+        ("retrieval", {"limit": 0}),
+        ("corpus", []),
+    ],
+)
+def test_a_manifest_without_what_credit_depends_on(replayed, part, value):
+    path = replayed() / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    manifest["fingerprint"][part] = value
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+    with pytest.raises(FormatError, match="fingerprint in the manifest"):
+        traced_from_run(path.parent, open_targets("raw"))

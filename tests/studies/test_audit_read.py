@@ -75,7 +75,7 @@ def test_majority_and_shares_by_hand(cases):
     assert found.raters[0].labels == {S: 3, P: 1, N: 2}
     # ann and bo: supports/supports, partial/partial, S/P, S/N, N/N agree on 3 of 5.
     pair = found.rater_pairs[0]
-    assert (pair.first, pair.second, pair.cases) == ("ann", "bo", 5)
+    assert (pair.first, pair.second, pair.pairs) == ("ann", "bo", 5)
     assert pair.agreement.value == pytest.approx(3 / 5)
     # Chance: ann S3 P1 N1, bo S1 P2 N2 of 5: (3*1 + 1*2 + 1*2) / 25 = 7/25.
     assert pair.kappa.value == pytest.approx(
@@ -163,7 +163,7 @@ def test_who_labelled_nothing_is_listed_and_agrees_with_nobody(cases):
 def test_too_little_for_agreement_says_why(cases):
     found = read_audit(cases(((S, ""),), (("", S),), (("", ""),), raters=("ann", "bo")))
     (pair,) = found.rater_pairs
-    assert (pair.cases, pair.agreement, pair.kappa) == (0, None, None)
+    assert (pair.pairs, pair.agreement, pair.kappa) == (0, None, None)
     assert "0 items" in pair.reason
     assert "0 items" in found.no_agreement
 
@@ -180,11 +180,11 @@ def test_raters_who_always_say_the_same(cases):
 def test_chosen_raters_alone_count(cases):
     path = cases(((S, N, N),), ((S, N, N),), ((S, N, N),))
     assert read_audit(path).slices[0].supports.value == 0.0
-    found = read_audit(path, ["ann"])
+    found = read_audit(path, raters=["ann"])
     assert found.slices[0].supports.value == 1.0
     assert [rater.name for rater in found.raters] == ["ann"]
     with pytest.raises(UsageError, match="no column label:cy"):
-        read_audit(path, ["cy"])
+        read_audit(path, raters=["cy"])
 
 
 def test_no_label_at_all_is_refused(cases):
@@ -213,7 +213,7 @@ def test_every_bad_label_is_told(cases):
         "label:gpt '\\x1b[2J': 1 time, in row 4",
     ]
     # Whose labels are not asked for does not matter.
-    assert read_audit(cases(((S, "maybe"),), ((S, ""),), raters=("ann", "bo")), ["ann"])
+    assert read_audit(cases(((S, "maybe"),), ((S, ""),), raters=("ann", "bo")), raters=["ann"])
 
 
 def test_other_columns_are_named(cases):
@@ -251,7 +251,7 @@ def test_a_majority_is_more_than_half(given_labels):
 @settings(max_examples=50)
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 5)), max_size=40))
 def test_a_share_is_inside_its_interval(cases):
-    share = justified_share([one for one, _ in cases], [query for _, query in cases])
+    share = justified_share([one for one, _ in cases], [query for _, query in cases], "no note")
     assert share.of == len(cases)
     assert (share.low is None) == (share.no_interval is not None)
     if share.low is not None:
@@ -259,7 +259,7 @@ def test_a_share_is_inside_its_interval(cases):
 
 
 def test_no_decided_case_has_no_share():
-    share = justified_share([], [])
+    share = justified_share([], [], [])
     assert (share.value, share.no_interval) == (None, "no case is decided")
 
 
@@ -269,7 +269,10 @@ def test_agreement_is_that_of_the_statistics_room(tmp_path_factory, labels):
     head = [*CASE_COLUMNS, "label:a", "label:b", "label:c"]
     rows = [
         [
-            *({"case": f"c{n}", "query": f"q{n}"}.get(name, "x") for name in CASE_COLUMNS),
+            *(
+                {"case": f"c{n}", "pair": f"p{n}", "query": f"q{n}"}.get(name, "x")
+                for name in CASE_COLUMNS
+            ),
             *given_labels,
         ]
         for n, given_labels in enumerate(labels)

@@ -16,12 +16,16 @@ from memruler.scoring.contested import contested
 from memruler.scoring.from_run import traced_from_run
 from memruler.scoring.open_target import open_target
 from memruler.store.folder import RunFolder
-from memruler.studies.audit_csv import CASE_COLUMNS
-from memruler.studies.audit_sample import allocate, sample
+from memruler.studies.audit_csv import CASE_COLUMNS, SHOWN_COLUMNS
+from memruler.studies.audit_sample import sample
+from memruler.studies.audit_strata import allocate
 
 
 class FactMemory:
-    """Ranks by order of ingest; each turn lives on as an item of every kind."""
+    """Ranks by order of ingest; each turn lives on as an item of every kind.
+
+    In the usual order a fact comes before its turn, and so it gains the credit.
+    """
 
     def __init__(self, system):
         self.system, self.items = system, []
@@ -57,7 +61,7 @@ class FactMemory:
 
 
 class FactSystem:
-    def __init__(self, kinds=("turn", "fact"), say=str):
+    def __init__(self, kinds=("fact", "turn"), say=str):
         self.kinds, self.say = kinds, say
 
     def identity(self):
@@ -89,7 +93,9 @@ def as_dicts(table):
 def test_a_case_says_what_it_is(run):
     path = run()
     table, notes = sample(path, ["source"], number=100, raters=["ann", "gpt"])
-    assert table.head == [*CASE_COLUMNS, "label:ann", "label:gpt"]
+    # What a rater needs comes first, and what could sway one last.
+    labels, about = ["label:ann", "label:gpt"], CASE_COLUMNS[len(SHOWN_COLUMNS) :]
+    assert table.head == [*SHOWN_COLUMNS, *labels, *about]
     cases = as_dicts(table)
     # Each of nine queries has one gold turn and its fact.
     assert len(cases) == 9
@@ -98,11 +104,16 @@ def test_a_case_says_what_it_is(run):
     assert (first["evidence"], first["item"]) == ("Ann: word0 filler0", "Ann: word0 filler0")
     assert (first["run"], first["corpus"], first["target"]) == (path.name, "tiny", "source")
     assert (first["cluster"], first["category"], first["kind"]) == ("inst-0", "even", "fact")
-    assert (first["rank"], first["item_id"]) == ("2", "fact-0")
+    assert (first["rank"], first["gains"], first["item_id"]) == ("1", "yes", "fact-0")
     assert (first["label:ann"], first["label:gpt"]) == ("", "")
     assert {cell[0] for case in cases for cell in (case["case"],)} == {"c"}
     (drawn,) = notes.sampled
-    assert (drawn.contested, drawn.queries, drawn.k, drawn.seed) == (9, 9, 60, 7)
+    assert (drawn.contested, drawn.queries, drawn.k, drawn.seed) == (
+        9,
+        9,
+        20,
+        7,
+    )  # as deep as the run asked
     assert drawn.strata == {"even": (6, 6), "odd": (3, 3)}
     assert (drawn.no_evidence, drawn.no_item, drawn.cut) == (0, 0, 0)
 
@@ -139,9 +150,9 @@ def test_two_targets_draw_the_same_pairs(run):
 
 
 def test_depth_counts(run):
-    # The fact of session n is at rank 2n + 2.
+    # The fact of session n is at rank 2n + 1.
     table, notes = sample(run(), ["source"], k=2, number=100)
-    assert {case["rank"] for case in as_dicts(table)} == {"2"}
+    assert {case["rank"] for case in as_dicts(table)} == {"1"}
     assert notes.sampled[0].contested == 3
 
 
@@ -167,7 +178,7 @@ def test_a_store_without_the_raw_turns_has_no_evidence(run):
 
 
 def test_a_store_of_sessions_shows_the_session(run):
-    path = run(FactSystem(("session", "fact")), granularity="session")
+    path = run(FactSystem(("fact", "session")), granularity="session")
     cases = as_dicts(sample(path, ["source"], level="session")[0])
     assert {case["kind"] for case in cases} == {"fact"}
     assert len(cases) == 9
@@ -211,7 +222,7 @@ def test_a_huge_text_is_cut_and_counted(run):
 
 
 def test_nothing_contested_is_refused(run):
-    with pytest.raises(Refusal, match="no credit of source that raw lacks"):
+    with pytest.raises(Refusal, match="hold no item of source that raw does not admit"):
         sample(run(FactSystem(("turn",))), ["source"])
 
 
@@ -229,6 +240,41 @@ def test_nothing_contested_is_refused(run):
 def test_a_call_that_is_wrong(run, options, message):
     with pytest.raises(UsageError, match=message):
         sample(run(), ["source"], **options)
+
+
+def test_what_gains_nothing_is_drawn_only_if_asked_for(run):
+    """Each turn stands just before its fact, so that its anchor is found by then."""
+    path = run(FactSystem(("turn", "fact")))
+    with pytest.raises(Refusal, match="none of 9 contested items gains credit in the first 20"):
+        sample(path, ["source"])
+    table, notes = sample(path, ["source"], all_eligible=True)
+    assert {case["gains"] for case in as_dicts(table)} == {"no"}
+    (drawn,) = notes.sampled
+    assert (drawn.contested, drawn.gaining, drawn.drawn_from) == (9, 0, "contested")
+    # Without the turn in the target, the fact is the first that serves the anchor.
+    assert {case["gains"] for case in as_dicts(sample(path, ["canonical"])[0])} == {"yes"}
+
+
+def test_the_rule_decides_what_gains(run):
+    path = run(FactSystem(("fact", "note", "turn")))
+    table, notes = sample(path, ["source"])
+    assert {case["kind"] for case in as_dicts(table)} == {"fact"}
+    assert (notes.sampled[0].contested, notes.sampled[0].gaining) == (18, 9)
+    table, notes = sample(path, ["source"], rule="id")
+    assert Counter(case["kind"] for case in as_dicts(table)) == {"fact": 9, "note": 9}
+    assert (notes.sampled[0].rule, notes.sampled[0].gaining) == ("id", 18)
+    told = {
+        case["item_id"]: case["gains"]
+        for case in as_dicts(sample(path, ["source"], all_eligible=True)[0])
+    }
+    assert told["fact-0"] == "yes"
+    assert told["note-0"] == "no"
+
+
+def test_categories_with_nothing_to_draw_are_named(run):
+    """The fact of the second turn, which the odd query asks for, is at rank 3."""
+    (drawn,) = sample(run(), ["source"], k=2)[1].sampled
+    assert (drawn.strata, drawn.without) == ({"even": (3, 3)}, ("odd",))
 
 
 def test_what_is_no_run(tmp_path):

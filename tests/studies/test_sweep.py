@@ -182,6 +182,34 @@ def test_a_target_of_ones_own_is_found_beside_the_spec(copied):
     assert found.sensitivity.targets == ("raw", "half")
 
 
+@pytest.mark.parametrize(
+    "pair",
+    [
+        '"kind:fact+summary", "kind:summary+fact"',
+        '"mine.py:Half", "./mine.py:Half"',
+    ],
+)
+def test_two_ways_to_write_one_target_are_one_target(copied, pair):
+    """Or the sweep would say that nothing depends on it."""
+    (copied / "mine.py").write_text(
+        'class Half:\n    name = "half"\n    def grade(self, form, session, turn):\n'
+        "        return 0.5\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(UsageError, match="is asked for twice"):
+        run(copied, changed(("out =", f"targets = [{pair}]\nout =")))
+
+
+def test_a_cell_that_another_process_writes_to_is_waited_for(copied):
+    """It must not be removed."""
+    with (
+        RunFolder.claim(copied / "runs", FOLDERS[1]),
+        pytest.raises(UsageError, match="another process is writing") as failed,
+    ):
+        run(copied)
+    assert failed.value.hint == "wait for it, or choose another `out`"
+
+
 def test_queries_that_no_target_serves_everywhere_are_refused(copied):
     with pytest.raises(Refusal, match="is served by every target") as caught:
         run(copied, changed(("out =", 'targets = ["raw", "kind:fact"]\nout =')))

@@ -123,6 +123,6 @@ def test_names():
     assert named_target("kind:summary+fact").name == "kind:fact+summary"
     assert named_target("mine.py:Target") is None
     assert named_target("other") is None
-    for bad in ("kind:", "kind:Fact", "kind:fact+", "kind:a b"):
+    for bad in ("kind:", "kind:1fact", "kind:fact+", "kind:a b"):
         with pytest.raises(UsageError, match="not a kind"):
             named_target(bad)

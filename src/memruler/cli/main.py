@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from memruler import __version__
+from memruler.cli.interrupts import Interrupts, noted_interrupts
 from memruler.cli.streams import standard_streams
 from memruler.errors import (
     InstrumentError,
@@ -92,12 +93,12 @@ def main(arguments: list[str] | None = None) -> None:
     0 done; 1 a gate failed; 2 the call or the data given is wrong; 3 the instrument or the system
     under test broke, or a canary is blind; 4 refused; 5 a gate is unresolved; 130 interrupted.
     """
-    with standard_streams():
-        code = _run(arguments)
+    with standard_streams(), noted_interrupts() as interrupts:
+        code = _run(arguments, interrupts)
     sys.exit(code)
 
 
-def _run(arguments: list[str] | None) -> int:
+def _run(arguments: list[str] | None, interrupts: Interrupts) -> int:
     try:
         code: Any = cli.main(args=arguments, prog_name="memruler", standalone_mode=False)
         sys.stdout.flush()  # a full disk must show while it can still be told
@@ -111,6 +112,10 @@ def _run(arguments: list[str] | None) -> int:
         return _failed(Interrupted("interrupted"))
     except OSError as error:
         return _failed(_explained(error))
+    except Exception:
+        if interrupts:  # a package that was being imported has turned it into something else
+            return _failed(Interrupted("interrupted"))
+        raise
     return code if isinstance(code, int) else 0
 
 

@@ -61,7 +61,7 @@ def command(
     those that all can.
     """
     # Late: --help must not wait for numpy and pyarrow.
-    from memruler.cli.traces import SourceSpec, open_all, scored  # noqa: PLC0415
+    from memruler.cli.traces import SourceSpec, open_all, require_apart, scored  # noqa: PLC0415
     from memruler.compare.target_scores import target_scores  # noqa: PLC0415
     from memruler.report.document import encode  # noqa: PLC0415
     from memruler.report.terminal_target_scores import print_target_scores  # noqa: PLC0415
@@ -78,6 +78,7 @@ def command(
         targets=targets,
         level=level,
     )
+    require_apart(per_query, spec)
     (found,) = scored(open_all(spec), cutoffs, credit)
     if per_query is not None:
         write_per_query(per_query, found)

@@ -70,7 +70,7 @@ def command(
     queries that every target serves in every system; where there is none, exit code 4.
     """
     # Late: --help must not wait for numpy and pyarrow.
-    from memruler.cli.traces import SourceSpec, open_all, scored  # noqa: PLC0415
+    from memruler.cli.traces import SourceSpec, open_all, require_apart, scored  # noqa: PLC0415
     from memruler.compare.sensitivity import sensitivity  # noqa: PLC0415
     from memruler.report.document import encode  # noqa: PLC0415
     from memruler.report.markdown_targets import markdown_targets  # noqa: PLC0415
@@ -86,6 +86,7 @@ def command(
         targets=targets,
         level=level,
     )
+    require_apart(page, spec)
     found = sensitivity(scored(open_all(spec), cutoffs, credit), metric)
     if page is not None:
         write_atomic(page, markdown_targets(found).encode())

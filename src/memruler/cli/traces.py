@@ -10,7 +10,7 @@ if TYPE_CHECKING:  # it reaches numpy, and --help must not wait for that
     from memruler.model.credit import CreditLevel, CreditRule
     from memruler.scoring.traced import Scored, Traced
 
-__all__ = ["USUAL_TARGETS", "SourceSpec", "open_all", "scored"]
+__all__ = ["USUAL_TARGETS", "SourceSpec", "open_all", "require_apart", "scored"]
 
 USUAL_TARGETS = "raw,source,canonical"
 """What a run is asked for where nobody says."""
@@ -72,6 +72,26 @@ def _names(spec: SourceSpec, mapping: Path) -> list[str]:
     named = targets_in(mapping)
     usual = USUAL_TARGETS.split(",") if {"raw", "canonical"} <= set(named) else []
     return list(dict.fromkeys([*usual, *named]))
+
+
+def require_apart(written: Path | None, spec: SourceSpec) -> None:
+    """Refuse to write over what is read: a table of a sealed run, a file of rankings.
+
+    Raises:
+        UsageError: The file to be written stands in a run folder, or is one of the files.
+    """
+    if written is None:
+        return
+    target = written.resolve()
+    files = (*spec.traces, *spec.mappings, spec.items, spec.lineage)
+    if target in [file.resolve() for file in files if file is not None] or any(
+        run.resolve() in target.parents for run in spec.runs
+    ):
+        raise UsageError(
+            "it would be written where the input stands, which is never changed",
+            where=written,
+            hint="choose another file",
+        )
 
 
 def _check(spec: SourceSpec) -> None:

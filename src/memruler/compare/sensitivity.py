@@ -6,9 +6,10 @@ from itertools import combinations
 import msgspec
 
 from memruler.compare.sensitivity_record import Sensitivity
-from memruler.compare.shift_cardinality import cardinality
+from memruler.compare.shift_cardinality import cardinalities
 from memruler.compare.shift_pairs import pair_shift
 from memruler.compare.shift_panel import MEASURED, Panel, panel, unique_names
+from memruler.compare.shift_recount import recounts, served_anchors
 from memruler.compare.shift_robust import aggregations, agreements
 from memruler.compare.shift_rules import rule_winners
 from memruler.compare.shift_winners import (
@@ -98,12 +99,14 @@ def sensitivity(systems: Sequence[Scored], metric: str | None = None) -> Sensiti
         common=side.common,
         queries=len(side.rows[0]),
         headline=recommendation(*head, means[head]),
+        served=tuple(served_anchors(side)),
         shifts=tuple(pair_shift(kept, a, b) for a, b in pairs),
-        cardinality=tuple(cardinality(kept, a, b, k) for a, b in pairs for k in kept[0].cutoffs),
+        cardinality=tuple(cardinalities(kept, pairs, kept[0].cutoffs)),
         recommendations=tuple(recommendation(*cell, found) for cell, found in means.items()),
         gaps=tuple(gap for cell, found in means.items() for gap in gaps(*cell, found)),
         categories=tuple(by_category(side)) if several else (),
         aggregations=tuple(aggregations(side)) if several else (),
+        recounts=tuple(recounts(side)),
         over_targets=tuple(over_targets(*cell, found) for cell, found in means.items())
         if several
         else (),

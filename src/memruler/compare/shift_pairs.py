@@ -130,10 +130,11 @@ def _differences(
 
 
 def _by_category(systems: Sequence[Scored], rows: _Rows) -> Iterator[tuple[str, _Rows]]:
-    """Each category that occurs in some system, and its queries in all of them."""
+    """Each category that may be scored in some system, and its queries in all of them."""
     names: set[str] = set()
     for one in systems:
-        names |= {one.traced.categories[code] for code in set(one.traced.category.tolist()) - {-1}}
+        codes = set(one.traced.category[one.traced.counts()].tolist()) - {-1}
+        names |= {one.traced.categories[code] for code in codes}
     for name in sorted(names):
         yield (
             name,

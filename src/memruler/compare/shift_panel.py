@@ -13,7 +13,7 @@ from memruler.compare.target_sums import exact_mean, exact_sum
 from memruler.errors import Refusal
 from memruler.scoring.traced import Scored
 
-__all__ = ["MEASURED", "Panel", "panel", "unique_names"]
+__all__ = ["MEASURED", "Panel", "panel", "rescored_panel", "unique_names"]
 
 MEASURED = ("ndcg", "mrr", "recall_any", "recall_all", "recall_micro", "recall_pooled", "top1")
 """Every metric that two systems can be compared on."""
@@ -30,6 +30,7 @@ class Panel(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         systems: Their values.
         targets: Names.
         rows: Where the queries stand in each system [N each].
+        matched: The same of the `common` queries, in the same order [C each].
         asked: How many queries every system was asked.
         common: How many of them may be scored in every system, served by a target or not.
         notes: What does not quite match.
@@ -39,6 +40,7 @@ class Panel(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     systems: tuple[Scored, ...]
     targets: tuple[str, ...]
     rows: tuple[_Rows, ...]
+    matched: tuple[_Rows, ...]
     asked: int
     common: int
     notes: tuple[str, ...] = ()
@@ -117,10 +119,28 @@ def panel(systems: Sequence[Scored]) -> Panel:
         systems=tuple(systems),
         targets=tuple(first.by_target),
         rows=kept,
+        matched=rows,
         asked=asked,
         common=common,
-        notes=tuple(_category_notes(names, systems, kept)),
+        notes=(*_gold_notes(systems), *_category_notes(names, systems, kept)),
     )
+
+
+def rescored_panel(side: Panel, systems: Sequence[Scored]) -> Panel | None:
+    """The same systems with other gold, over the common queries that every target serves there.
+
+    Args:
+        side: What they are.
+        systems: The same rankings, scored anew.
+
+    Returns:
+        None where every target serves no query in every system.
+    """
+    served = _all([one.shared() for one in systems], side.matched)
+    if not served.any():
+        return None
+    rows = tuple(mine[served] for mine in side.matched)
+    return msgspec.structs.replace(side, systems=tuple(systems), rows=rows)
 
 
 def _all(masks: Sequence[NDArray[np.bool_]], rows: Sequence[_Rows]) -> NDArray[np.bool_]:
@@ -194,22 +214,30 @@ def _require_same_gold(
 ) -> None:
     """Anchors are the questions' own: another number of them is other gold.
 
-    Under rule `id` the anchors are stored items, and differ between stores as they should.
+    They are so under every rule and target, also under rule `id`, which counts by items. Where an
+    input does not know anchors, each item stands for itself, and stores differ as they should.
     """
-    if systems[0].rule == "id":
+    if not all(one.traced.anchored for one in systems):
         return
-    target = next(iter(systems[0].by_target))
-    base = systems[0].traced.supports[target].of[rows[0]]
+    base_target = next(iter(systems[0].by_target))
+    base = systems[0].traced.supports[base_target].of[rows[0]]
     reasons = []
     for name, one, mine in zip(names, systems, rows, strict=True):
-        unlike = int((one.traced.supports[target].of[mine] != base).sum())
-        if unlike:
-            reasons.append(
-                f"{unlike} of {len(base)} common queries have another number of gold anchors in "
-                f"{name} than in {names[0]}"
-            )
+        for target in one.by_target:
+            unlike = int((one.traced.supports[target].of[mine] != base).sum())
+            if unlike:
+                reasons.append(
+                    f"{unlike} of {len(base)} common queries have another number of gold anchors "
+                    f"in {name} under {target} than in {names[0]} under {base_target}"
+                )
     if reasons:
         raise Refusal(reasons, hint="compare systems over the same gold")
+
+
+def _gold_notes(systems: Sequence[Scored]) -> list[str]:
+    if len(systems) == 1 or all(one.traced.anchored for one in systems):
+        return []
+    return ["whether the systems have the same gold is not known: an input does not tell anchors"]
 
 
 def _served(names: Sequence[str], systems: Sequence[Scored]) -> list[str]:

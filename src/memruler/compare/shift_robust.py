@@ -7,12 +7,22 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memruler.compare.sensitivity_record import Aggregation, Agreement
+from memruler.compare.robust_record import Aggregation, Agreement
 from memruler.compare.shift_panel import MEASURED, Panel
-from memruler.compare.shift_winners import Table, cells, flipped, gaps, recommendation, table
+from memruler.compare.shift_winners import (
+    Table,
+    cells,
+    flip_change,
+    flipped,
+    gaps,
+    recommendation,
+    table,
+)
 from memruler.compare.target_record import TOLERANCE
 
 __all__ = ["aggregations", "agreements"]
+
+_NOTHING_LEFT = "no query where something is found agrees in every system, so there is no verdict"
 
 _PER_QUERY = tuple(metric for metric in MEASURED if metric != "recall_pooled")
 
@@ -35,7 +45,7 @@ def aggregations(panel: Panel) -> Iterator[Aggregation]:
 def agreements(panel: Panel) -> Iterator[Agreement]:
     """Only the queries on which all targets agree, at every cut-off and in both ways."""
     for k in panel.systems[0].cutoffs:
-        before = len(flipped([gaps("ndcg", k, table(panel, "ndcg", k))]))
+        before = table(panel, "ndcg", k)
         for on in ("hit", "first_rank"):
             yield _agreement(panel, on, k, before)
 
@@ -45,7 +55,8 @@ def _few(groups: NDArray[np.int64], word: str) -> str | None:
     if different == 1:
         return f"all queries are of one {word}, so this is the mean over queries"
     if different == len(groups):
-        return f"no two queries are of one {word}, so this is the mean over queries"
+        none = "" if word == "category" else ", as where the input names none"
+        return f"every query is of a {word} of its own{none}, so this is the mean over queries"
     return None
 
 
@@ -98,30 +109,36 @@ def _table(panel: Panel, metric: str, k: int, groups: _Groups) -> Table:
     }
 
 
-def _agreement(panel: Panel, on: Literal["hit", "first_rank"], k: int, before: int) -> Agreement:
+def _agreement(panel: Panel, on: Literal["hit", "first_rank"], k: int, before: Table) -> Agreement:
     size = len(panel.rows[0])
-    every = np.ones(size, np.bool_)
-    agree = changed = 0
+    every, some = np.ones(size, np.bool_), np.zeros(size, np.bool_)
+    agree = nothing = changed = 0
     for at in range(len(panel.names)):
         first = np.stack([panel.first_rank(at, target, k) for target in panel.targets])
-        seen = first > 0 if on == "hit" else first
-        alike = (seen == seen[0]).all(axis=0)
+        hit = first > 0
+        missed = ~hit.any(axis=0)
+        alike = hit.all(axis=0)
+        if on == "first_rank":
+            alike &= (first == first[0]).all(axis=0)
         ndcg = np.stack([panel.values(at, target, "ndcg", k) for target in panel.targets])
         differs = ndcg.max(axis=0) - ndcg.min(axis=0) > TOLERANCE
         agree += int(alike.sum())
+        nothing += int(missed.sum())
         changed += int((alike & differs).sum())
-        every &= alike
+        every &= alike | missed
+        some |= alike
+    every &= some
     means = table(panel, "ndcg", k, every) if every.any() else None
     return Agreement(
         on=on,
         k=k,
         of=size * len(panel.names),
         agree=agree,
+        nothing=nothing,
         changed=changed,
         share=changed / agree if agree else None,
         queries=int(every.sum()),
-        flips_before=before,
         recommendation=None if means is None else recommendation("ndcg", k, means),
-        flips=() if means is None else flipped([gaps("ndcg", k, means)]),
-        reason=None if means is not None else "on no query do all targets agree for every system",
+        flips=None if means is None else flip_change(before, means),
+        reason=None if means is not None else _NOTHING_LEFT,
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from memruler.compare.sensitivity_record import RuleWinner
+from memruler.compare.robust_record import RuleWinner
 from memruler.compare.shift_panel import Panel
 from memruler.compare.shift_winners import cells, recommendation, table
 from memruler.compare.target_rules import other_rules, rescored

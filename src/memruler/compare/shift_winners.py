@@ -8,22 +8,23 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from memruler.compare.sensitivity_record import (
+from memruler.compare.robust_record import Flip, FlipChange, OverTargets
+from memruler.compare.shift_panel import MEASURED, Panel
+from memruler.compare.target_record import TOLERANCE
+from memruler.compare.target_scores import category_masks
+from memruler.compare.winner_record import (
     CategoryWinners,
     Choice,
-    OverTargets,
     Recommendation,
     SystemGap,
     TargetGap,
 )
-from memruler.compare.shift_panel import MEASURED, Panel
-from memruler.compare.target_record import TOLERANCE
-from memruler.compare.target_scores import category_masks
 
 __all__ = [
     "Table",
     "by_category",
     "cells",
+    "flip_change",
     "flipped",
     "gaps",
     "over_targets",
@@ -70,7 +71,13 @@ def winners(means: Mapping[str, float]) -> tuple[str, ...]:
 def recommendation(metric: str, k: int, means: Table) -> Recommendation:
     """Who wins under each target, and whether that depends on it."""
     choices = tuple(
-        Choice(target=target, winners=winners(mine), value=max(mine.values()), means=dict(mine))
+        Choice(
+            target=target,
+            winners=winners(mine),
+            value=max(mine.values()),
+            means=dict(mine),
+            gap=_margin(mine),
+        )
         for target, mine in means.items()
     )
     sets = [frozenset(choice.winners) for choice in choices]
@@ -80,6 +87,12 @@ def recommendation(metric: str, k: int, means: Table) -> Recommendation:
     else:
         outcome = "tied" if frozenset.intersection(*sets) else "changed"
     return Recommendation(metric=metric, k=k, outcome=outcome, choices=choices)
+
+
+def _margin(means: Mapping[str, float]) -> float | None:
+    """How far the best system is ahead of the next one."""
+    ranked = sorted(means.values(), reverse=True)[:2]
+    return None if len(winners(means)) > 1 or len(ranked) == 1 else ranked[0] - ranked[1]
 
 
 def gaps(metric: str, k: int, means: Table) -> Iterator[SystemGap]:
@@ -137,6 +150,24 @@ def by_category(panel: Panel) -> Iterator[CategoryWinners]:
 def flipped(found: Iterable[Iterable[SystemGap]]) -> tuple[SystemGap, ...]:
     """Those that flip."""
     return tuple(gap for one in found for gap in one if gap.flips)
+
+
+def flip_change(before: Table, after: Table) -> FlipChange:
+    """What becomes of the flips of one mean where it is taken over other queries."""
+    was, now = _flips(before), _flips(after)
+    return FlipChange(
+        kept=tuple(flip for flip in was if flip in now),
+        gone=tuple(flip for flip in was if flip not in now),
+        new=tuple(flip for flip in now if flip not in was),
+    )
+
+
+def _flips(means: Table) -> list[Flip]:
+    found = []
+    for gap in gaps("", 0, means):
+        won = {one.target: one.winner for one in gap.gaps if one.winner is not None}
+        found += [Flip(targets=(a, b), winners=(won[a], won[b])) for a, b in gap.flips]
+    return found
 
 
 def _gap(target: str, a: str, b: str, means: Mapping[str, float]) -> TargetGap:

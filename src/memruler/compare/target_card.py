@@ -27,7 +27,8 @@ class CardTarget(msgspec.Struct, frozen=True, kw_only=True):
             does not tell kinds.
         queries, of: Queries with a value, of all that may be scored under some target.
         excluded: The others of the whole input, by reason.
-        anchors_of: Gold anchors of those `of` queries.
+        anchors_of: Gold anchors of those `of` queries: turns or sessions, under every rule of
+            credit. Under rule `id` values are over the `eligible` items instead.
         gold: What is kept of them.
         eligible: Items that may earn credit, summed over the queries.
     """
@@ -135,7 +136,7 @@ def _target(scored: Scored, target: str) -> CardTarget:
         of=int(counts.sum()),
         excluded=excluded_by_reason(traced, served),
         anchors_of=int(gold.of[counts].sum()),
-        gold=gold_counts(gold, counts),
+        gold=gold_counts(gold, counts, traced.forms if traced.level != "session" else None),
         eligible=int(gold.eligible()[counts].sum()),
     )
 

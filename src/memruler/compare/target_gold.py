@@ -17,6 +17,9 @@ class GoldCounts(msgspec.Struct, frozen=True, kw_only=True):
         anchors: Anchors that the target keeps.
         unsupported: Of these, anchors that no known item supports: they can only be missed.
         several: Anchors with two or more supports; any one of them supports it.
+        whole: Of the anchors, those that only items of whole sessions support: items that name
+            sessions and no turn, and so come from every turn of these. None where the input does
+            not tell where items come from, and where anchors are sessions.
         sharing: Queries in which one item belongs to two or more anchors.
         composed: Supports of several items that support only together.
         partial: Supports that support only in part.
@@ -25,17 +28,21 @@ class GoldCounts(msgspec.Struct, frozen=True, kw_only=True):
     anchors: int
     unsupported: int
     several: int
+    whole: int | None
     sharing: int
     composed: int
     partial: int
 
 
-def gold_counts(gold: Supports, counts: NDArray[np.bool_]) -> GoldCounts:
+def gold_counts(
+    gold: Supports, counts: NDArray[np.bool_], forms: Forms | None = None
+) -> GoldCounts:
     """Count what the gold of the queries that count is made of.
 
     Args:
         gold: Of all queries.
         counts: Which of them count [Q].
+        forms: The stored items, where anchors are turns and it is known where items come from.
     """
     query_of = np.repeat(np.arange(len(gold.of)), gold.anchors())
     kept = counts[query_of]
@@ -47,6 +54,7 @@ def gold_counts(gold: Supports, counts: NDArray[np.bool_]) -> GoldCounts:
         anchors=int(kept.sum()),
         unsupported=int((kept & (supports == 0)).sum()),
         several=int((kept & (supports > 1)).sum()),
+        whole=None if forms is None else int((kept & _whole(gold, forms)).sum()),
         sharing=int((_sharing(gold) & counts).sum()),
         composed=0 if sizes is None else int((in_support & (sizes > 1)).sum()),
         partial=0 if grades is None else int((in_support & (grades < 1)).sum()),
@@ -67,6 +75,22 @@ def forms_admitted(gold: Supports, counts: NDArray[np.bool_], forms: Forms) -> d
     return {kind: number for kind, number in sorted(named) if number}
 
 
+def _whole(gold: Supports, forms: Forms) -> NDArray[np.bool_]:
+    """Anchors that something supports, and nothing but items of whole sessions [A]."""
+    sources = forms.sources
+    is_whole = (np.diff(sources.turn_offsets) == 0) & (np.diff(sources.session_offsets) > 0)
+    anchor = _anchor_of_item(gold)
+    some = np.bincount(anchor, minlength=len(gold.support_offsets) - 1)
+    alike = np.bincount(anchor[is_whole[gold.items]], minlength=len(some))
+    found: NDArray[np.bool_] = (some > 0) & (alike == some)
+    return found
+
+
+def _anchor_of_item(gold: Supports) -> NDArray[np.int64]:
+    anchor = np.repeat(np.arange(len(gold.support_offsets) - 1), np.diff(gold.support_offsets))
+    return anchor if gold.set_offsets is None else np.repeat(anchor, np.diff(gold.set_offsets))
+
+
 def _query_of_item(gold: Supports) -> NDArray[np.int64]:
     query = gold.query_of_support()
     return query if gold.set_offsets is None else np.repeat(query, np.diff(gold.set_offsets))
@@ -74,10 +98,7 @@ def _query_of_item(gold: Supports) -> NDArray[np.int64]:
 
 def _sharing(gold: Supports) -> NDArray[np.bool_]:
     """Queries in which one item belongs to two or more anchors [Q]."""
-    anchor = np.repeat(np.arange(len(gold.support_offsets) - 1), np.diff(gold.support_offsets))
-    if gold.set_offsets is not None:
-        anchor = np.repeat(anchor, np.diff(gold.set_offsets))
-    query = _query_of_item(gold)
+    anchor, query = _anchor_of_item(gold), _query_of_item(gold)
     found = np.zeros(len(gold.of), np.bool_)
     if not len(query):
         return found

@@ -64,7 +64,8 @@ class Means(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         queries: How many.
-        anchors: Their anchors under the rule of credit, the denominator of `recall_pooled`.
+        anchors: What counts under the rule of credit, the denominator of `recall_pooled`: gold
+            anchors; under rule `id` the eligible items, each counted once a query.
         top1: Share of the queries with an anchor found at rank 1; None without a query.
         depths: One a cut-off, ascending; empty without a query.
         reason: Why there are no means; None where there are.
@@ -90,10 +91,13 @@ class TargetResult(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         target: Its name.
-        queries: All of the population, and any others that were given.
+        queries: All that were given, those outside of the population too.
+        counted: Those of them that may be scored under some target: in the population, with gold,
+            and searched without error.
         scored: Those with a value; `excluded` has the others by reason.
         excluded: Reason to queries; `scored` plus these is `queries`.
-        anchors_of: Gold anchors of the queries that may be scored under some target.
+        anchors_of: Gold anchors of the `counted` queries. Turns or sessions under every rule of
+            credit; what values are over stands in `own` and `shared`.
         anchors: Those of them that the target keeps.
         eligible: Items that may earn credit, summed over the queries.
         greedy: Queries whose ideal under rule `cover` is that of a greedy order.
@@ -104,6 +108,7 @@ class TargetResult(msgspec.Struct, frozen=True, kw_only=True):
 
     target: str
     queries: int
+    counted: int
     scored: int
     excluded: dict[str, int]
     anchors_of: int
@@ -161,10 +166,11 @@ class DepthShifts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Shifts(msgspec.Struct, frozen=True, kw_only=True):
-    """Shifts over one set of queries; each query counts once for each system.
+    """Shifts over one set of queries.
 
     Attributes:
-        queries: How many.
+        queries: How many; a query counts once for each system, so these are pairs of a query and
+            a system where there are several.
         depths: One a cut-off, ascending; empty without a query.
         reason: Why there are none; None where there are.
     """
@@ -208,7 +214,9 @@ class TargetScores(msgspec.Struct, frozen=True, kw_only=True):
         rule: How credit was counted.
         level: What an anchor is.
         population: Name of the set of queries.
-        queries: All of them.
+        queries: All that were given, those outside of the population too.
+        counted: Those of them that may be scored under some target: in the population, with gold,
+            and searched without error.
         shared: Those that every target serves: what the means called `shared` are over.
         cutoffs: Ascending.
         targets: In the order asked for.
@@ -224,6 +232,7 @@ class TargetScores(msgspec.Struct, frozen=True, kw_only=True):
     level: CreditLevel
     population: str
     queries: int
+    counted: int
     shared: int
     cutoffs: tuple[int, ...]
     targets: tuple[TargetResult, ...]

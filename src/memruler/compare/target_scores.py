@@ -38,6 +38,7 @@ def target_scores(scored: Scored) -> TargetScores:
         level=traced.level,
         population=traced.population,
         queries=len(traced.reason),
+        counted=int(traced.counts().sum()),
         shared=int(shared.sum()),
         cutoffs=scored.cutoffs,
         targets=tuple(_result(scored, target, shared) for target in scored.by_target),
@@ -48,8 +49,9 @@ def target_scores(scored: Scored) -> TargetScores:
 
 
 def category_masks(traced: Traced) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """The categories that occur, by name, and their queries [Q]."""
-    for code in sorted(set(traced.category.tolist()) - {-1}, key=traced.categories.__getitem__):
+    """The categories of the queries that may be scored, by name, and their queries [Q]."""
+    found = set(traced.category[traced.counts()].tolist()) - {-1}
+    for code in sorted(found, key=traced.categories.__getitem__):
         yield slice_name(traced.categories[code]), traced.category == code
 
 
@@ -101,6 +103,7 @@ def _result(scored: Scored, target: str, shared: NDArray[np.bool_]) -> TargetRes
     return TargetResult(
         target=target,
         queries=len(counts),
+        counted=int(counts.sum()),
         scored=int(served.sum()),
         excluded=excluded_by_reason(traced, served),
         anchors_of=int(gold.of[counts].sum()),

@@ -33,6 +33,14 @@ _SHARED: Mapping[CreditRule, str] = {
     "so a perfect ranking is 1",
 }
 
+_COMPOSED: Mapping[CreditRule, str] = {
+    "anchor": "a set counts at the rank of its last item, while the ideal list has one anchor a "
+    "rank: a perfect ranking for an anchor that two items support together gets 0.6309",
+    "id": "rule id has no sets: a store with them cannot be scored by it",
+    "cover": "a set counts at the rank of its last item, and the ideal list is the best order of "
+    "the items, so a perfect ranking is 1",
+}
+
 _NAMES_SHOWN = 12
 
 
@@ -57,20 +65,25 @@ def admits(target: str, origin: Literal["run", "file"], level: CreditLevel) -> s
         level: What an anchor is.
     """
     anchor = "session" if level == "session" else "turn"
+    whole = (
+        "" if level == "session" else "; an item of whole sessions comes from each of their turns"
+    )
     if origin == "file":
         return "as the file of targets lists them"
     words = {
         "raw": f"what was said as it was said (kinds {', '.join(sorted(VERBATIM))}), and only "
         f"items of exactly that {anchor}",
-        "source": f"every stored form that comes from the {anchor}, whatever else it comes from",
+        "source": f"every stored form that comes from the {anchor}, whatever else it comes "
+        f"from{whole}",
         "canonical": f"only transformed forms that come from the {anchor}: every kind but "
-        + ", ".join(sorted(VERBATIM)),
+        + ", ".join(sorted(VERBATIM))
+        + whole,
     }
     if target in words:
         return words[target]
     if target in NAMED or target.startswith("kind:"):
         kinds = target.removeprefix("kind:").replace("+", ", ")
-        return f"only items of the kind {kinds} that come from the {anchor}"
+        return f"only items of the kind {kinds} that come from the {anchor}{whole}"
     return "as this target of one's own grades them"
 
 
@@ -94,12 +107,27 @@ def statements(
         point="item of two anchors",
         says=f"{_SHARED[scored.rule]}; queries with one: {sharing}",
     )
-    yield Statement(point="anchors without an eligible item", says=_empty(scored, gold))
+    yield Statement(
+        point="anchors without an eligible item",
+        says=_no_items(scored, gold) if alone else _empty(scored, gold),
+    )
     yield Statement(
         point="anchor with several items",
         says=f"{'each counts by itself' if alone else 'any one of them finds it'}; anchors with "
         f"two or more: {_each(gold, lambda one: one.several)}",
     )
+    yield Statement(
+        point="composed",
+        says=f"{_COMPOSED[scored.rule]}; supports of several items: "
+        f"{_each(gold, lambda one: one.composed)}",
+    )
+    yield Statement(
+        point="partial",
+        says="a support in part is no hit; recall and nDCG count it with its grade, and found is a "
+        "sum of grades; the ideal list takes the best grade that the store offers of each, so nDCG "
+        f"can be 1 where recall is not; supports in part: {_each(gold, lambda one: one.partial)}",
+    )
+    yield Statement(point="item of whole sessions", says=_whole(traced, gold))
     yield Statement(
         point="recall",
         says=f"recall_any is a hit flag; recall_micro is the share of a query's {unit} found, and "
@@ -143,8 +171,37 @@ def _anchor(traced: Traced, *, alone: bool) -> str:
     return f"a gold {gold} (level {level})"
 
 
-def _each(gold: Mapping[str, GoldCounts], count: Callable[[GoldCounts], int]) -> str:
+def _each(gold: Mapping[str, GoldCounts], count: Callable[[GoldCounts], int | None]) -> str:
     return ", ".join(f"{target} {count(one)}" for target, one in gold.items())
+
+
+def _whole(traced: Traced, gold: Mapping[str, GoldCounts]) -> str:
+    if traced.level == "session":
+        return "earns the credit of each of its sessions, as it comes from them"
+    if any(one.whole is None for one in gold.values()):
+        return "not known: the input does not tell where items come from"
+    return (
+        "comes from every turn of its sessions, so it may earn the credit of each of them; anchors "
+        f"that only such items serve: {_each(gold, lambda one: one.whole)}"
+    )
+
+
+def _no_items(scored: Scored, gold: Mapping[str, GoldCounts]) -> str:
+    """Under rule `id`, which has no anchors to drop."""
+    traced = scored.traced
+    if not traced.anchored:
+        return "not known: the input does not tell anchors; denominators are eligible items"
+    counts = traced.counts()
+    none = ", ".join(
+        f"{target} {of - gold[target].anchors + gold[target].unsupported} of {of}"
+        for target, supports in traced.supports.items()
+        for of in (int(supports.of[counts].sum()),)
+    )
+    gold_name = "sessions" if traced.level == "session" else "turns"
+    return (
+        "count nowhere: denominators are eligible items, so gold of which nothing is stored costs "
+        f"nothing; gold {gold_name} without an eligible item: {none}"
+    )
 
 
 def _empty(scored: Scored, gold: Mapping[str, GoldCounts]) -> str:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from time import monotonic
 from typing import Any
 
@@ -25,8 +26,14 @@ def careful_http(sdk: Any) -> Any:
     Raises:
         UsageError: The variables that name a proxy are wrong.
     """
+
+    class Careful(sdk.DefaultHttpxClient):  # type: ignore[misc]
+        def __del__(self) -> None:  # as the SDK's own does: nobody closes an SDK
+            with suppress(Exception):
+                self.close()
+
     try:
-        return sdk.DefaultHttpxClient(
+        return Careful(
             follow_redirects=False,
             headers={"Accept-Encoding": "identity"},  # the bound counts bytes as they come
             event_hooks={"response": [_bound]},

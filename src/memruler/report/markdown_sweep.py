@@ -76,7 +76,7 @@ def _shifts(found: Sweep) -> Iterator[str]:
     side = found.sensitivity
     yield f"## From one target to another, `k = {side.cutoffs[-1]}`"
     yield ""
-    heads = ("pair", "queries", "nDCG", "MRR", "recall", "top-1", "hit flips", "mean shift of nDCG")
+    heads = ["pair", *(head.replace("\n", " ") for head in view.shift_heads(len(side.systems)))]
     rows = (map(md, row) for row in view.shift_rows(side.shifts, side.cutoffs[-1]))
     yield from table(heads, "lrrrrrrr", map(tuple, rows))
 

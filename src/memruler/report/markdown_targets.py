@@ -28,12 +28,17 @@ def card_lines(card: TargetCard, level: int = 2) -> Iterator[str]:
         level: Of its heading.
     """
     yield from (f"{'#' * level} Target card of {code(card.name)}", "")
-    heads = ("target", "admits", "queries", "anchors", "eligible", "several", "shared item", "here")
+    yield from ("What each target admits, at every k:", "")
+    heads = ("target", "admits", *(head.replace("\n", " ") for head in view.COVERAGE), "here")
     rows = (
         (code(row[0]), md(one.admits), *row[1:-1], md(row[-1]))
         for one, row in zip(card.targets, view.coverage_rows(card.targets), strict=True)
     )
-    yield from table(heads, "llrrrrrl", rows)
+    yield from table(heads, "llrrrrrrl", rows)
+    yield from (
+        f"Share of the queries that both targets serve whose value changes, k = {card.k}:",
+        "",
+    )
     shares = (
         (
             md(f"{one.a} to {one.b}"),
@@ -44,7 +49,8 @@ def card_lines(card: TargetCard, level: int = 2) -> Iterator[str]:
         )
         for one in card.pairs
     )
-    yield from table(_SHIFT_HEADS, "lrrrrrrr", shares)
+    yield from table(_shift_heads(1), "lrrrrrrr", shares)
+    yield from (f"What the values rest on, credit rule {card.rule}, level {card.level}:", "")
     yield from table(
         ("point", "here"), "ll", ((md(one.point), md(one.says)) for one in card.statements)
     )
@@ -55,7 +61,10 @@ def card_lines(card: TargetCard, level: int = 2) -> Iterator[str]:
 
 
 _LISTED = 100
-_SHIFT_HEADS = ("pair", "queries", "nDCG", "MRR", "recall", "top-1", "hit flips", "mean nDCG")
+
+
+def _shift_heads(systems: int) -> list[str]:
+    return ["pair", *(head.replace("\n", " ") for head in view.shift_heads(systems))]
 
 
 def _lines(found: Sensitivity) -> Iterator[str]:
@@ -73,6 +82,7 @@ def _lines(found: Sensitivity) -> Iterator[str]:
         yield from ("## Who wins, metric by metric", "")
         yield from _winners(found.recommendations, found.targets)
         yield from _flips(found)
+        yield from _recounts(found)
     yield from _shifts(found)
     pairs = [md(f"{pair.a} to {pair.b}") for pair in found.shifts]
     sides = "r" * len(pairs) + ("l" if several else "")
@@ -83,7 +93,7 @@ def _lines(found: Sensitivity) -> Iterator[str]:
     rows = [(md(row[0]), *row[1:]) for row in view.category_rows(found)]
     if rows:
         yield from (f"## By query type, k = {found.cutoffs[-1]}", "")
-        yield from table(["type", "queries", *heads], "lr" + sides, rows)
+        yield from table(["type", _unit(found), *heads], "lr" + sides, rows)
     yield from _sizes(found)
     yield from ("## Other means, other rules, and where the targets agree", "")
     yield from (*(f"- {md(label)}: {md(told)}" for label, told in _others(found)), "")
@@ -108,6 +118,14 @@ def _means(found: Sensitivity) -> Iterator[str]:
         rows.append((code(system), *cells))
     heads = ("system", *map(code, found.targets))
     yield from table(heads, "l" + "r" * len(found.targets), rows)
+    decided = words.decided_by(found)
+    if decided is not None:
+        yield from (f"{md(decided)}.", "")
+    yield from (f"> **{md(told)}.**\n" for told in words.anchor_words(found))
+
+
+def _unit(found: Sensitivity) -> str:
+    return view.unit(len(found.systems)).replace("\n", " ")
 
 
 def _winners(rows: Sequence[Recommendation], targets: Sequence[str]) -> Iterator[str]:
@@ -130,12 +148,21 @@ def _flips(found: Sensitivity) -> Iterator[str]:
     systems = len(found.systems)
     pairs = systems * (systems - 1) // 2
     metrics = len(found.recommendations)
-    yield f"{len(flips)} winner flips, of {pairs} pairs of systems on {metrics} metrics:"
+    yield f"{len(flips)} winner flips, of {pairs} pairs of systems on {metrics} metric x depth:"
     yield ""
     yield from _listed([words.flip_words(gap) for gap in flips])
     told = [f"{one.name}: {words.flip_words(gap)}" for one in found.categories for gap in one.flips]
     if told:
         yield from (f"{len(told)} flips by query type:", "", *_listed(told))
+
+
+def _recounts(found: Sensitivity) -> Iterator[str]:
+    """Every metric where all systems and targets are measured over the same anchors."""
+    for one in found.recounts:
+        yield from (f"## Winners by {words.recount_name(one)}", "")
+        yield from (f"{md(words.recount_words(found, one))}.", "")
+        if one.recommendations:
+            yield from _winners(one.recommendations, found.targets)
 
 
 def _listed(told: Sequence[str]) -> Iterator[str]:
@@ -149,7 +176,7 @@ def _shifts(found: Sensitivity) -> Iterator[str]:
     for k in found.cutoffs:
         yield from (f"## What changes from one target to another, k = {k}", "")
         rows = ((md(row[0]), *row[1:]) for row in view.shift_rows(found.shifts, k))
-        yield from table(_SHIFT_HEADS, "lrrrrrrr", rows)
+        yield from table(_shift_heads(len(found.systems)), "lrrrrrrr", rows)
         heads = ("pair", "metric", "up", "down", "mean", *Spread.__struct_fields__)
         spreads = (
             (md(f"{pair.a} to {pair.b}"), *row)
@@ -172,9 +199,17 @@ def _sizes(found: Sensitivity) -> Iterator[str]:
     yield from ("## Against target-set size", "")
     yield "Shift of nDCG against the difference in eligible items, over queries that both serve."
     yield ""
-    heads = ("pair", "k", "queries", "slope", "t", "r2", "mean at same size (n)")
+    heads = ("pair", "k", _unit(found), "slope", "t", "r2", "mean at same size (n)")
     rows = ((md(row[0]), *row[1:]) for row in view.size_rows(found.cardinality))
     yield from table(heads, "lrrrrrr", rows)
+    if len(found.systems) > 1:
+        yield from ("t is clustered by query, as the systems share queries.", "")
+    if any(one.nested for one in found.cardinality):
+        yield (
+            "nested: every item of one target is one of the other, so with the same number they "
+            "are the same."
+        )
+        yield ""
     bins = (
         (
             md(f"{one.a} to {one.b}"),
@@ -187,7 +222,13 @@ def _sizes(found: Sensitivity) -> Iterator[str]:
         for one in found.cardinality
         for part in one.bins
     )
-    yield from table(("pair", "k", "more items", "queries", "changed", "mean"), "lrrrrr", bins)
+    columns = ("pair", "k", "more items", _unit(found), "changed", "mean")
+    yield from table(columns, "lrrrrr", bins)
+    parts = [(md(row[0]), *row[1:]) for row in view.anchor_rows(found.cardinality)]
+    if parts:
+        yield "By whether either target drops an anchor, first where none does:"
+        yield ""
+        yield from table(["pair", "k", *[_unit(found), "changed", "mean"] * 2], "lrrrrrrr", parts)
     lines = list(words.line_words(found.cardinality))
     if lines:
         yield from (*(f"- {md(told)}" for told in lines), "")
@@ -197,8 +238,8 @@ def _others(found: Sensitivity) -> Iterator[tuple[str, str]]:
     yield from view.robust_rows(found)
     for one in found.agreements:
         if one.k != found.cutoffs[-1]:
-            label = "agree on hit" if one.on == "hit" else "agree on first rank"
-            yield label, words.agreement_words(one, several=len(found.systems) > 1)
+            several = len(found.systems) > 1
+            yield words.agreement_name(one), words.agreement_words(one, several=several)
     for rule in found.rules:
         yield "other rule", words.rule_words(rule)
     for target, whys in found.left_out.items():
@@ -208,9 +249,14 @@ def _others(found: Sensitivity) -> Iterator[tuple[str, str]]:
 
 def score_lines(found: TargetScores) -> Iterator[str]:
     """The means of one store under each target as Markdown lines."""
-    yield from (f"## Scores of {code(found.name)}", "")
+    yield from (
+        f"## Scores of {code(found.name)}",
+        "",
+        f"Population {md(words.population(found))}.",
+        "",
+    )
     heads = ["target", "queries", "k", "top1", "recall_any", "recall_all", "recall_micro"]
-    heads += ["recall_pooled", "mrr", "ndcg", "found", "anchors"]
+    heads += ["recall_pooled", "mrr", "ndcg", "found", "items" if found.rule == "id" else "anchors"]
     alike = all(one.own == one.shared for one in found.targets)
     parts = [("served by the target" + (", the same for all" if alike else ""), False)]
     parts += [] if alike else [("served by every target", True)]
@@ -232,7 +278,7 @@ def score_lines(found: TargetScores) -> Iterator[str]:
                 rows.append(
                     (
                         code(one.target),
-                        numbers.share(means.queries, one.queries),
+                        numbers.share(means.queries, one.counted),
                         str(depth.k),
                         *map(numbers.mean, values),
                         f"{depth.found:g}",

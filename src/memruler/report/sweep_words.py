@@ -27,11 +27,12 @@ def won(choice: Choice, labels: Mapping[str, str]) -> str:
 
 def outcome(one: Recommendation, labels: Mapping[str, str] = MappingProxyType({})) -> str:
     """Whether the target decides which cell is chosen; `labels` as in `won`."""
+    tie = " tie" if len(one.choices[0].winners) > 1 else ""
     told = ", ".join(f"{choice.target} {won(choice, labels)}" for choice in one.choices)
     words = {
         "changed": f"which cell to choose depends on the target: {told}",
         "tied": f"some targets leave a tie that others break: {told}",
-        "same": f"{won(one.choices[0], labels)} under every target",
+        "same": f"{won(one.choices[0], labels)}{tie} under every target",
     }
     return words[one.outcome]
 
@@ -56,12 +57,16 @@ def swept(found: Sweep) -> str:
 def notes(found: Sweep) -> Iterator[str]:
     """What a reader must know, most binding first."""
     side = found.sensitivity
+    yield from words.anchor_words(side)
     yield from found.corpus_notes
     yield from found.notes
     yield from side.notes
     for target, reasons in side.left_out.items():
         for cell, why in reasons.items():
             yield f"{target} is not compared: {cell}: {why}"
+    for recount in side.recounts:
+        if recount.reason is None:
+            yield f"{words.recount_name(recount)}: {words.recount_words(side, recount)}"
     for one in side.rules:
         if (one.metric, one.k) == (side.metric, side.k):
             yield words.rule_words(one)

@@ -9,23 +9,44 @@ from memruler.compare.target_record import PairShift, Shifts
 from memruler.compare.winner_record import Recommendation
 from memruler.report import numbers
 from memruler.report.targets_words import (
+    agreement_name,
     agreement_words,
     leading,
     metric_name,
     outcome_words,
     percent,
+    recount_name,
+    recount_words,
     tied,
 )
 
 __all__ = [
+    "COVERAGE",
+    "anchor_rows",
     "category_rows",
     "coverage_rows",
     "depth_rows",
     "robust_rows",
+    "shift_heads",
     "shift_rows",
     "size_rows",
+    "unit",
     "winner_rows",
 ]
+
+
+COVERAGE = ("queries", "anchors", "eligible", "several", "shared\nitem", "whole\nonly")
+"""Heads of the numbers in `coverage_rows`, some on two lines."""
+
+
+def shift_heads(systems: int) -> list[str]:
+    """Heads of the numbers in `shift_rows`."""
+    return [unit(systems), "nDCG", "MRR", "recall", "top-1", "hit flips", "mean nDCG"]
+
+
+def unit(systems: int) -> str:
+    """What is counted: over several systems a query counts once for each."""
+    return "queries" if systems == 1 else "query x\nsystem"
 
 
 def shift_rows(shifts: Sequence[PairShift], k: int) -> Iterator[tuple[str, ...]]:
@@ -56,8 +77,12 @@ def winner_rows(found: Sequence[Recommendation]) -> Iterator[tuple[str, str]]:
     for (metric, words), depths in alike.items():
         label = metric if metric == "top1" else f"{metric}@{','.join(map(str, depths))}"
         yield label, words
-    same = [metric_name(one.metric, one.k) for one in found if one.outcome == "same"]
-    yield "same under all", ", ".join(same) or "none"
+    same = [one for one in found if one.outcome == "same"]
+    ties = [one for one in same if len(one.choices[0].winners) > 1]
+    named = [metric_name(one.metric, one.k) for one in same if one not in ties]
+    yield "same under all", ", ".join(named) or "none"
+    if ties:
+        yield "a tie under all", ", ".join(metric_name(one.metric, one.k) for one in ties)
 
 
 def depth_rows(found: Sensitivity) -> Iterator[tuple[str, ...]]:
@@ -70,7 +95,7 @@ def depth_rows(found: Sensitivity) -> Iterator[tuple[str, ...]]:
 
 
 def category_rows(found: Sensitivity) -> Iterator[tuple[str, ...]]:
-    """Query type, its shared queries, share changed of each pair, and the outcome."""
+    """Query type, its shared queries in each system, share changed of each pair, the outcome."""
     metric, k = leading(found), found.cutoffs[-1]
     won = {one.name: one for one in found.categories}
     for name in dict.fromkeys(c.name for pair in found.shifts for c in pair.categories):
@@ -90,10 +115,12 @@ def _changed(shifts: Shifts, metric: str, k: int) -> str:
 
 
 def size_rows(found: Sequence[Cardinality]) -> Iterator[tuple[str, ...]]:
-    """Pair, k, queries, slope, t, r squared, and the mean shift where the size is the same."""
+    """Pair, k, queries, slope, t, r squared, and the mean shift where the size is the same.
+
+    Where one target lies within the other the last says nothing, and stands as `nested`.
+    """
     for one in found:
         line = one.line
-        level = next((part for part in one.bins if part.low == part.high == 0), None)
         yield (
             f"{one.a} to {one.b}",
             str(one.k),
@@ -101,8 +128,27 @@ def size_rows(found: Sequence[Cardinality]) -> Iterator[tuple[str, ...]]:
             "-" if line.slope is None else numbers.delta(line.slope),
             "-" if line.t is None else f"{line.t:.2f}",
             "-" if line.r2 is None else f"{line.r2:.3f}",
-            "-" if level is None else f"{numbers.delta(level.mean)} ({level.queries})",
+            _at_same_size(one),
         )
+
+
+def _at_same_size(one: Cardinality) -> str:
+    if one.nested:
+        return "nested"
+    level = next((part for part in one.bins if part.low == part.high == 0), None)
+    return "-" if level is None else f"{numbers.delta(level.mean)} ({level.queries})"
+
+
+def anchor_rows(found: Sequence[Cardinality]) -> Iterator[tuple[str, ...]]:
+    """Pair, k, and by whether either target drops an anchor: queries, changed, mean shift."""
+    for one in found:
+        if not one.anchors:
+            continue
+        cells = []
+        for part in one.anchors:
+            mean = "-" if part.mean is None else numbers.delta(part.mean)
+            cells += [str(part.queries), str(part.changed), mean]
+        yield (f"{one.a} to {one.b}", str(one.k), *cells)
 
 
 def robust_rows(found: Sensitivity) -> Iterator[tuple[str, str]]:
@@ -115,20 +161,40 @@ def robust_rows(found: Sensitivity) -> Iterator[tuple[str, str]]:
         mine = _headline_of(one.recommendations, found)
         flips = len({(gap.metric, gap.k) for gap in one.flips})
         decided = "recall_pooled has none" if mine is None else outcome_words(mine)
-        yield label, f"{decided}; flips on {flips} of {len(one.recommendations)} metrics"
+        yield label, f"{decided}; flips on {flips} of {len(one.recommendations)} metric x depth"
+    yield from _recount_rows(found)
     for average in found.over_targets:
         if (average.metric, average.k) == (found.metric, found.k):
-            told = f"{tied(average.winners)} ({numbers.mean(average.value)}); same winner as under "
-            told += f"{_listed(average.agrees)}, another than under {_listed(average.differs)}"
+            tie = len(average.winners) > 1
+            told = f"{tied(average.winners)}{' tie' * tie} ({numbers.mean(average.value)}); the "
+            told += f"same {'ones tie' if tie else 'winner as'} under {_listed(average.agrees)}, "
+            told += f"not so under {_listed(average.differs)}"
             yield "average of targets", told
     for filtered in found.agreements:
         if filtered.k == max(found.cutoffs):
-            label = "agree on hit" if filtered.on == "hit" else "agree on first rank"
-            yield label, agreement_words(filtered, several=len(found.systems) > 1)
+            yield agreement_name(filtered), agreement_words(filtered, several=_several(found))
+
+
+def _recount_rows(found: Sensitivity) -> Iterator[tuple[str, str]]:
+    """The headline where everything is over the same anchors, in each way; a reason once."""
+    told = dict.fromkeys(one.reason for one in found.recounts if one.reason is not None)
+    if len(told) == 1 and all(one.reason is not None for one in found.recounts):
+        yield "the same anchors", next(iter(told))
+        return
+    for one in found.recounts:
+        yield recount_name(one), recount_words(found, one)
+
+
+def _several(found: Sensitivity) -> bool:
+    return len(found.systems) > 1
 
 
 def coverage_rows(targets: Sequence[CardTarget]) -> Iterator[tuple[str, ...]]:
-    """Target, queries served, anchors kept, eligible items, shared items, forms."""
+    """Target, queries served, anchors kept, eligible items, and of the anchors those with several.
+
+    Then queries with an item of two anchors, anchors that only items of whole sessions serve, and
+    the forms.
+    """
     for one in targets:
         forms = "-" if one.forms is None else numbers.counts(one.forms)
         yield (
@@ -138,6 +204,7 @@ def coverage_rows(targets: Sequence[CardTarget]) -> Iterator[tuple[str, ...]]:
             str(one.eligible),
             str(one.gold.several),
             str(one.gold.sharing),
+            "-" if one.gold.whole is None else str(one.gold.whole),
             forms,
         )
 

@@ -1,6 +1,6 @@
 """An audit on the terminal: what was drawn, what a judge did, and what the labels say."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -16,6 +16,7 @@ from memruler.studies.audit_record import (
     JustifiedShare,
     Rater,
     Sampled,
+    WeightedShare,
 )
 
 __all__ = ["print_audit", "print_sampled", "render_audit", "render_sampled"]
@@ -23,6 +24,13 @@ __all__ = ["print_audit", "print_sampled", "render_audit", "render_sampled"]
 _NONE = "-"
 _MIXED = 2
 """Columns that a row may mix; finer ones are in the JSON only, since they would fill pages."""
+_COLUMNS = {
+    "corpus": "data set",
+    "run": "run",
+    "target": "target",
+    "category": "category",
+    "gains": "gains",
+}
 _JUSTIFIED = "95 % intervals resample whole queries"
 
 
@@ -46,14 +54,13 @@ def render_sampled(notes: AuditNotes, console: Console) -> None:
         console: Where to print; 80 columns suffice.
     """
     for drawn in notes.sampled:
-        number = sum(chosen for _, chosen in drawn.strata.values())
-        console.print(
-            Text(f"{number} cases", style="bold").append(
-                f" of {drawn.contested} contested credits, {_where(drawn)}", style="not bold"
-            )
-        )
+        line = Text(f"{_number(drawn)} cases", style="bold")
+        console.print(line.append(f" of {_pool(drawn)}, {_where(drawn)}", style="not bold"))
         strata = (f"{name} {chosen}/{of}" for name, (of, chosen) in drawn.strata.items())
-        facts(console, [("category", ", ".join(strata)), *_gaps(drawn)])
+        lines = [("category", ", ".join(strata))]
+        if drawn.without:
+            lines.append(("none of", ", ".join(drawn.without)))
+        facts(console, [*lines, *_gaps(drawn)])
 
 
 def render_audit(found: Audit, console: Console) -> None:
@@ -64,16 +71,28 @@ def render_audit(found: Audit, console: Console) -> None:
         console: Where to print; 80 columns suffice.
     """
     whole = found.slices[0]
-    line = Text("relaxed credit justified: ", style="bold")
+    eligible = any(drawn.drawn_from == "contested" for drawn in found.sampled)
+    what = "contested items" if eligible else "relaxed credit"
+    line = Text(f"{what} justified: ", style="bold")
     line.append(f"{_percent(whole.supports.value)} supports, ")
     line.append(f"{_percent(whole.supports_or_partial.value)} supports or partial")
-    decided = whole.supports.of
-    line.append(f"\nof {decided} decided cases of {whole.cases}", style="not bold")
+    line.append(f"\nof {whole.supports.of} decided pairs of {whole.pairs}", style="not bold")
+    if (one := whole.supports.weighted) and (other := whole.supports_or_partial.weighted):
+        said = f"; weighted by category {_percent(one.value)} and {_percent(other.value)}"
+        line.append(said, style="not bold")
+    several = len({drawn.run for drawn in found.sampled}) > 1
+    for drawn in found.sampled:
+        name = f"{drawn.run}, {drawn.target}" if several else drawn.target
+        line.append(f"\n{printable(name)}: {_gain(drawn)}", style="not bold")
     console.print(line)
-    heading(console, "Credit justified, by majority")
+    heading(console, "Justified, by majority")
     _shares(found, console)
+    weighted = [part for part in found.slices if _reweighted(part)]
+    if weighted:
+        heading(console, "Weighted by category: estimates for all that were drawn from")
+        _estimates(weighted, console)
     console.print()
-    facts(console, [*_decided(whole), *_basis(found)])
+    facts(console, [*_decided(whole), *_basis(found), *_not_shown(found)])
     heading(console, "Raters")
     _raters(found, console)
     if found.rater_pairs:
@@ -88,14 +107,16 @@ def render_audit(found: Audit, console: Console) -> None:
 
 
 def _shares(found: Audit, console: Console) -> None:
-    heads = ["cases", "pairs", "queries", "decided", "supports", "or partial"]
-    table = numeric_table([""], heads)
+    # Rows only where they are more than pairs: columns are scarce.
+    twice = any(part.cases > part.pairs for part in found.slices)
+    heads = ["pairs", "queries", "decided", "supports", "or partial"]
+    table = numeric_table([""], ["rows", *heads] if twice else heads)
     for part in found.slices:
         if len(part.by) > _MIXED:
             continue
         table.add_row(
-            printable(", ".join(part.by.values()) or "all"),
-            str(part.cases),
+            _name(part),
+            *([str(part.cases)] if twice else []),
             str(part.pairs),
             str(part.queries),
             str(part.supports.of),
@@ -105,7 +126,29 @@ def _shares(found: Audit, console: Console) -> None:
     console.print(table)
 
 
-def _share(share: JustifiedShare) -> str:
+def _name(part: AuditSlice) -> str:
+    """What the cases of a slice have in common; `gains` says yes or no, which needs its column."""
+    named = {**part.by}
+    if "gains" in named:
+        named["gains"] = "gain" if named["gains"] == "yes" else "gain nothing"
+    return printable(", ".join(named.values()) or "all")
+
+
+def _reweighted(part: AuditSlice) -> bool:
+    """Whether weights change a share: not where its cases all weigh the same."""
+    share = part.supports
+    return len(part.by) <= _MIXED and share.weighted is not None and "category" not in part.by
+
+
+def _estimates(parts: Sequence[AuditSlice], console: Console) -> None:
+    table = numeric_table([""], ["supports", "or partial"])
+    for part in parts:
+        shares = (part.supports.weighted, part.supports_or_partial.weighted)
+        table.add_row(_name(part), *("" if one is None else _share(one) for one in shares))
+    console.print(table)
+
+
+def _share(share: JustifiedShare | WeightedShare) -> str:
     if share.low is None or share.high is None:
         return _percent(share.value)
     return f"{_percent(share.value)}\n{100 * share.low:.1f}..{100 * share.high:.1f}"
@@ -118,6 +161,8 @@ def _percent(value: float | None) -> str:
 def _decided(whole: AuditSlice) -> Iterator[tuple[str, str]]:
     labels = ", ".join(f"{number} {label}" for label, number in whole.majority.items())
     yield "majority", f"{labels}; {whole.ties} tied; {whole.unlabelled} without a label"
+    if whole.supports.no_weights:
+        yield "weights", f"none: {whole.supports.no_weights}"
 
 
 def _basis(found: Audit) -> Iterator[tuple[str, str]]:
@@ -127,18 +172,28 @@ def _basis(found: Audit) -> Iterator[tuple[str, str]]:
     if any(one.method == "wilson" for one in shares):
         yield (
             "",
-            "where every decided case says the same: Wilson's, with each query as one trial",
+            "where every decided pair says the same: Wilson's, with each query as one trial",
         )
     yield from dict.fromkeys(("warning", text) for one in shares[:2] for text in one.warnings)
     small = sum(bool(part.supports.warnings) for part in found.slices[1:])
     if small:
         yield "warning", f"{small} of {len(found.slices) - 1} slices have few queries: too narrow"
-    if any(len(part.by) > _MIXED for part in found.slices):
-        yield "more", "slices of data set, target and category at once are in --json"
+
+
+def _not_shown(found: Audit) -> Iterator[tuple[str, str]]:
+    """Slices that have no row, with the reason."""
+    held = ", ".join(f"{_COLUMNS[name]} {one}" for name, one in found.same.items())
+    if held:
+        yield "no slices", f"by what all cases share: {held}"
+    finer = [part for part in found.slices if len(part.by) > _MIXED]
+    if finer:
+        names = list(dict.fromkeys(_COLUMNS[name] for part in finer for name in part.by))
+        what = f"{len(finer)} slices of three or more of {', '.join(names)}"
+        yield "in --json", f"{what}: too many for a page"
 
 
 def _raters(found: Audit, console: Console) -> None:
-    heads = ["labelled", "blank", "supports", "partial", "does not"]
+    heads = ["cases", "blank", "supports", "partial", "does not"]
     table = numeric_table(["", ""], heads)
     for rater in found.raters:
         counts = [str(number) for number in rater.labels.values()]
@@ -148,25 +203,26 @@ def _raters(found: Audit, console: Console) -> None:
 
 def _judge(rater: Rater) -> str:
     if rater.judge is None:
-        return ""
+        apart = f", {rater.apart} pairs labelled in two ways" if rater.apart else ""
+        return ("blind" if rater.blind else "not blind") + apart
     judge = rater.judge
     said = f"{judge.served or judge.model} @ {judge.host}, prompt {judge.prompt_sha256[:8]}"
     return printable(said)
 
 
 def _agreements(found: Audit, console: Console) -> None:
-    table = numeric_table([""], ["cases", "agree", "95 %", "kappa", "95 %"])
+    table = numeric_table([""], ["pairs", "agree", "95 %", "kappa", "95 %"])
     for pair in found.rater_pairs:
         table.add_row(
             f"{pair.first}, {pair.second}",
-            str(pair.cases),
+            str(pair.pairs),
             *_measured(pair.agreement),
             *_measured(pair.kappa),
         )
     if len(found.rater_pairs) > 1:  # of two raters, the row above says it
-        cases = _NONE if found.fleiss is None else str(found.fleiss.n)
+        number = _NONE if found.fleiss is None else str(found.fleiss.n)
         row = (*_measured(found.agreement), *_measured(found.fleiss))
-        table.add_row("all (Fleiss)", cases, *row)
+        table.add_row("all (Fleiss)", number, *row)
     console.print(table)
     reasons = [(f"{pair.first}, {pair.second}", pair.reason) for pair in found.rater_pairs]
     told = [(who, reason) for who, reason in (*reasons, ("all", found.no_agreement)) if reason]
@@ -188,11 +244,22 @@ def _where(drawn: Sampled) -> str:
 
 
 def _how(drawn: Sampled) -> str:
-    number = sum(chosen for _, chosen in drawn.strata.values())
-    return (
-        f"{number} of {drawn.contested} contested credits of {drawn.run} ({_where(drawn)}), "
-        f"seed {drawn.seed}"
-    )
+    number, pool = _number(drawn), _pool(drawn)
+    return f"{number} of {pool} in {drawn.run} ({_where(drawn)}), seed {drawn.seed}"
+
+
+def _number(drawn: Sampled) -> int:
+    return sum(chosen for _, chosen in drawn.strata.values())
+
+
+def _pool(drawn: Sampled) -> str:
+    if drawn.drawn_from == "contested":
+        return f"{drawn.contested} contested items ({drawn.gaining} gain credit)"
+    return f"{drawn.gaining} items that gain credit ({drawn.contested} are contested)"
+
+
+def _gain(drawn: Sampled) -> str:
+    return f"of {drawn.contested} contested items {drawn.gaining} gain credit (rule {drawn.rule})"
 
 
 def _gaps(drawn: Sampled) -> Iterator[tuple[str, str]]:

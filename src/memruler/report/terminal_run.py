@@ -91,7 +91,7 @@ def _targets(console: Console, part: TargetPart) -> None:
     )
     rows = []
     for one in part.scores.targets:
-        row = [one.target, *(["-"] * 5), f"{one.scored}/{part.scores.queries}"]
+        row = [one.target, *(["-"] * 5), f"{one.scored}/{part.scores.counted}"]
         if one.own.depths:
             deep = one.own.depths[-1]
             values = (one.own.top1, deep.recall_any, deep.recall_micro, deep.mrr, deep.ndcg)

@@ -48,6 +48,8 @@ def render_sweep(found: Sweep, out: str, console: Console) -> None:
     lead = found.sensitivity.headline
     labels = _labels(found)
     changed = "CHANGED BY THE TARGET" if lead.outcome == "changed" else lead.outcome.upper()
+    if lead.outcome == "same" and len(lead.choices[0].winners) > 1:
+        changed = "A TIE UNDER EVERY TARGET"
     console.print(
         Text(
             f"SWEEP of {len(found.cells)} cells by {metric(lead)}: {changed}",

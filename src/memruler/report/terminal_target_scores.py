@@ -11,10 +11,11 @@ from memruler.report import numbers
 from memruler.report import targets_view as view
 from memruler.report.layout import facts, heading, stdout_console, unpadded
 from memruler.report.table import print_table
+from memruler.report.targets_words import population
 
 __all__ = ["print_target_scores", "render_target_scores"]
 
-_HEADS = ("hit", "all", "recall", "micro\nrecall", "MRR", "nDCG", "found", "anchors")
+_HEADS = ("hit", "all", "recall", "micro\nrecall", "MRR", "nDCG", "found")
 
 
 def print_target_scores(found: TargetScores) -> None:
@@ -37,33 +38,36 @@ def render_target_scores(found: TargetScores, console: Console) -> None:
         console,
         [
             ("credit", f"rule {found.rule}, level {found.level}"),
-            ("population", f"{found.population}, {found.queries} queries"),
+            ("population", population(found)),
             *(_coverage(one) for one in found.targets),
         ],
     )
     heading(console, "each target over the queries that it serves")
-    print_table(console, ["target", "k"], _HEADS, _rows(found.targets, shared=False))
+    heads = (*_HEADS, "items" if found.rule == "id" else "anchors")
+    print_table(console, ["target", "k"], heads, _rows(found.targets, shared=False))
     if any(one.own != one.shared for one in found.targets):
         heading(console, f"over the {found.shared} queries that every target serves")
-        print_table(console, ["target", "k"], _HEADS, _rows(found.targets, shared=True))
+        print_table(console, ["target", "k"], heads, _rows(found.targets, shared=True))
     elif len(found.targets) > 1:
         console.print(f"every target serves the same {found.shared} queries")
     if any(one.categories for one in found.targets):
         heading(console, f"by category, k = {found.cutoffs[-1]}")
-        heads = ["queries", "top-1", "hit", "recall", "MRR", "nDCG"]
-        print_table(console, ["category", "target"], heads, _categories(found.targets))
+        columns = ["queries", "top-1", "hit", "recall", "MRR", "nDCG"]
+        print_table(console, ["category", "target"], columns, _categories(found.targets))
     if found.pairs:
         heading(console, f"what changes from one target to another, k = {found.cutoffs[-1]}")
-        heads = ["queries", "nDCG", "MRR", "recall", "top-1", "hit flips", "mean nDCG"]
-        print_table(console, ["pair"], heads, view.shift_rows(found.pairs, found.cutoffs[-1]))
+        rows = view.shift_rows(found.pairs, found.cutoffs[-1])
+        print_table(console, ["pair"], view.shift_heads(1), rows)
     console.print()
     facts(console, _notes(found))
 
 
 def _coverage(one: TargetResult) -> tuple[str, str]:
     top1 = "" if one.own.top1 is None else f"; top-1 {numbers.mean(one.own.top1)}"
-    serves = f"serves {numbers.share(one.scored, one.queries)} queries and "
-    serves += f"{numbers.share(one.anchors, one.anchors_of)} anchors with {one.eligible} eligible "
+    serves = f"serves {numbers.share(one.scored, one.counted)} queries and "
+    serves += (
+        f"{numbers.share(one.anchors, one.anchors_of)} gold anchors with {one.eligible} eligible "
+    )
     return one.target, f"{serves}items{top1}; not scored: {numbers.counts(one.excluded)}"
 
 
@@ -71,7 +75,7 @@ def _rows(targets: Sequence[TargetResult], *, shared: bool) -> Iterator[tuple[st
     for one in targets:
         means = one.shared if shared else one.own
         if means.reason is not None:
-            yield (one.target, "-", *["-"] * len(_HEADS))
+            yield (one.target, "-", *["-"] * (len(_HEADS) + 1))
         for row in _depths(means):
             yield (one.target, *row)
 

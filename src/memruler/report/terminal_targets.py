@@ -17,7 +17,6 @@ from memruler.report.table import print_table
 __all__ = ["print_targets", "render_card", "render_targets"]
 
 _SHOWN = 24
-_COVERAGE = ("queries", "anchors", "eligible", "several", "shared item")
 
 
 def print_targets(found: Sensitivity) -> None:
@@ -39,12 +38,17 @@ def render_targets(found: Sensitivity, console: Console) -> None:
     name = words.metric_name(found.metric, found.k)
     heading(console, f"{name} over the shared queries{' (* wins)' if several else ''}")
     print_table(console, ["system"], found.targets, _means(found, several=several))
+    decided = words.decided_by(found)
+    if decided is not None:
+        console.print(Text(printable(decided)))
+    for told in words.anchor_words(found):
+        console.print(Text(printable(told), style="bold red"))
     if several:
         heading(console, "who wins, metric by metric")
         facts(console, view.winner_rows(found.recommendations))
     deepest = found.cutoffs[-1]
     heading(console, f"what changes from one target to another, k = {deepest}")
-    heads = ["queries", "nDCG", "MRR", "recall", "top-1", "hit flips", "mean nDCG"]
+    heads = view.shift_heads(len(found.systems))
     print_table(console, ["pair"], heads, view.shift_rows(found.shifts, deepest))
     # A pair on two lines, to save width.
     pairs = [*(f"{pair.a} >\n{pair.b}" for pair in found.shifts), *(["winner"] if several else [])]
@@ -54,29 +58,42 @@ def render_targets(found: Sensitivity, console: Console) -> None:
         print_table(console, ["k"], pairs, view.depth_rows(found))
     if any(pair.categories for pair in found.shifts):
         heading(console, f"by query type: queries whose {metric}@{deepest} changes")
-        print_table(console, ["type"], ["queries", *pairs], view.category_rows(found))
+        print_table(
+            console, ["type"], [view.unit(len(found.systems)), *pairs], view.category_rows(found)
+        )
     heading(console, "against target-set size: shift of nDCG with each further eligible item")
-    heads = ["k", "queries", "slope", "t", "r2", "mean at same size (n)"]
+    counted = view.unit(len(found.systems))
+    heads = ["k", counted, "slope", "t", "r2", "mean at same size (n)"]
     sizes = [one for one in found.cardinality if one.k == deepest]
     print_table(console, ["pair"], heads, view.size_rows(sizes))
+    if several:
+        console.print(Text("t is clustered by query, as systems share queries", style="dim"))
+    parts = list(view.anchor_rows(sizes))
+    if parts:
+        heading(console, "shift of nDCG where no target drops an anchor | where one does")
+        heads = ["k", *[counted, "changed", "mean"] * 2]
+        print_table(console, ["pair"], heads, parts)
     heading(console, "does anything remove it" if several else "and where the targets agree")
     facts(console, _facts(found))
     if several:
         heading(console, "coverage of every system")
+        # Names need the room of a column that says nothing.
+        known = any(one.gold.whole is not None for card in found.cards for one in card.targets)
+        figures = len(view.COVERAGE) if known else len(view.COVERAGE) - 1
         rows = (
-            (card.name, *figures[:-1])
+            (card.name, *row[: figures + 1])
             for card in found.cards[:_SHOWN]
-            for figures in view.coverage_rows(card.targets)
+            for row in view.coverage_rows(card.targets)
         )
-        print_table(console, ["system", "target"], _COVERAGE, rows)
+        print_table(console, ["system", "target"], view.COVERAGE[:figures], rows)
     render_card(found.cards[0], console)
 
 
 def render_card(card: TargetCard, console: Console) -> None:
     """Print a target card: part of every report of a transformed store."""
-    heading(console, f"target card of {card.name}")
+    heading(console, f"target card of {card.name}: what each target admits, at every k")
     rows = list(view.coverage_rows(card.targets))
-    print_table(console, ["target"], _COVERAGE, (row[:-1] for row in rows))
+    print_table(console, ["target"], view.COVERAGE, (row[:-1] for row in rows))
     console.print()
     facts(console, _card_facts(card))
 

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -54,7 +55,8 @@ def traced_from_run(
     folder = RunFolder.open(path)
     manifest = folder.manifest()
     assert manifest is not None  # noqa: S101 - opened folders have one
-    if level != "session" and manifest.fingerprint["ingest"]["granularity"] == "session":
+    asked = _asked(manifest, folder.path)
+    if level != "session" and asked.granularity == "session":
         raise UsageError(
             "a whole session is stored as one item, so no item is of one turn",
             where=path,
@@ -64,7 +66,7 @@ def traced_from_run(
     queries = read_table(folder, "queries", columns=columns)
     instance = _ints(queries, "instance")
     key = instance << 32 | _ints(queries, "query")
-    gold = _gold(queries, manifest, level, instance)
+    gold = _gold(queries, asked.rule, level, instance)
     known = manifest.lineage_exported
     notices: tuple[Notice, ...] = ()
     with ThreadPoolExecutor(1) as beside:  # the trace is half of the work
@@ -83,8 +85,8 @@ def traced_from_run(
         own = beside.submit(_require_own_items, folder, hits, owner, instance)
         oddities = beside.submit(_notices, hits, forms, reason < 0)
         # Looked up once for all targets: each keeps some of the pairs.
-        asked = np.repeat(np.arange(len(hits)), np.diff(gold.offsets))
-        ranks = places(hits, asked[found.anchor], found.item)
+        owners = np.repeat(np.arange(len(hits)), np.diff(gold.offsets))
+        ranks = places(hits, owners[found.anchor], found.item)
         own.result()
         notices += (*oddities.result(), *_one_draw(manifest))
     notices += tuple(_doubts(gold, forms, found, known=known))
@@ -100,6 +102,14 @@ def traced_from_run(
             )
         else:
             supports[target.name] = graded(target, gold, folder, forms, found)
+            notices += (
+                Notice(
+                    kind="own-target",
+                    what=f"{target.name} is a target of one's own: code with this SHA-256",
+                    count=1,
+                    names=(target.digest,),
+                ),
+            )
     categories = pc.dictionary_encode(_column(queries, "category"))
     return Traced(
         name=folder.path.name,
@@ -116,12 +126,41 @@ def traced_from_run(
         supports=supports,
         unserved=unserved,
         level=level,
-        population=str(manifest.fingerprint["population"]["name"]),
-        identity={part: manifest.fingerprint[part] for part in ("corpus", "population")},
+        population=asked.population,
+        identity={"corpus": asked.corpus, "population": manifest.fingerprint["population"]},
         notices=notices,
         forms=forms,
-        asked=int(manifest.fingerprint["retrieval"]["limit"]),
+        asked=asked.limit,
     )
+
+
+class _Asked(msgspec.Struct, frozen=True):
+    """What a run was asked for, as far as credit depends on it."""
+
+    granularity: str
+    rule: str
+    population: str
+    limit: Annotated[int, msgspec.Meta(ge=1)]
+    corpus: dict[str, Any]
+
+
+def _asked(manifest: Manifest, path: Path) -> _Asked:
+    parts = manifest.fingerprint
+    try:
+        found = {
+            "granularity": parts["ingest"]["granularity"],
+            "rule": parts["population"]["rule"],
+            "population": parts["population"]["name"],
+            "limit": parts["retrieval"]["limit"],
+            "corpus": parts["corpus"],
+        }
+        return msgspec.convert(found, _Asked)
+    except (KeyError, TypeError, msgspec.ValidationError) as error:
+        raise FormatError(
+            f"the fingerprint in the manifest lacks a part, or has another form: {error}",
+            where=path,
+            hint="measure it anew",
+        ) from None
 
 
 def forms_of(folder: RunFolder) -> Forms:
@@ -207,9 +246,8 @@ def _require_own_items(
         )
 
 
-def _gold(queries: pa.Table, manifest: Manifest, level: CreditLevel, instance: _Ints) -> Gold:
+def _gold(queries: pa.Table, rule: str, level: CreditLevel, instance: _Ints) -> Gold:
     """The anchors of each query under the population's rule; none for those it leaves out."""
-    rule = manifest.fingerprint["population"]["rule"]
     evidence = _column(queries, "evidence")
     flat = pc.list_flatten(evidence)
     at = np.flatnonzero(np.asarray(pc.equal(pc.struct_field(flat, "rule"), pa.scalar(rule))))

@@ -21,14 +21,18 @@ __all__ = [
     "LABEL",
     "LONGEST_CELL",
     "REASON",
+    "SHOWN_COLUMNS",
     "CaseTable",
     "check_rater",
     "read_cases",
     "visible",
 ]
 
+SHOWN_COLUMNS = ("case", "question", "answer", "evidence", "item")
+"""What a rater needs, and all that a blind one sees."""
+
 CASE_COLUMNS = (
-    "case",
+    *SHOWN_COLUMNS,
     "pair",
     "run",
     "corpus",
@@ -36,15 +40,12 @@ CASE_COLUMNS = (
     "category",
     "cluster",
     "query",
-    "question",
-    "answer",
-    "evidence",
     "kind",
     "rank",
+    "gains",
     "item_id",
-    "item",
 )
-"""What each case says of itself; docs/audit.md has their meaning."""
+"""What each case says of itself; docs/audit.md has their meaning. Labels stand between the two."""
 
 LABEL, REASON = "label:", "reason:"
 """How the columns of a rater begin; its name follows."""

@@ -19,7 +19,7 @@ from memruler.judges.rubric import Rubric
 from memruler.store.faults import explained
 from memruler.store.safe import write_atomic
 from memruler.studies.audit_csv import LABEL, REASON, CaseTable, check_rater, read_cases, visible
-from memruler.studies.audit_notes import read_notes, write_notes
+from memruler.studies.audit_notes import instrument_differs, read_notes, write_notes
 
 __all__ = ["JudgeRun", "judge_cases", "served_before"]
 
@@ -147,12 +147,10 @@ def _require_same_judge(path: Path, name: str, identity: JudgeIdentity, *, label
                 hint="choose another --name, or put back the .meta.json that stood beside it",
             )
         return
-    there, now = (msgspec.to_builtins(one) for one in (noted, identity))
-    differs = [key for key in now if key not in ("served", "client") and now[key] != there[key]]
+    differs = instrument_differs(noted, identity)
     if labelled and differs:
-        what = ", ".join(f"{key} {there[key]} and now {now[key]}" for key in differs)
         raise UsageError(
-            f"{LABEL}{name} was filled by another judge: {what}",
+            f"{LABEL}{name} was filled by another judge: {differs}",
             where=path,
             hint="choose another --name: labels of two judges do not belong in one column",
         )

@@ -8,10 +8,11 @@ from pathlib import Path
 import msgspec
 
 from memruler.errors import FormatError
+from memruler.judges.base import JudgeIdentity
 from memruler.store.safe import read_bytes, write_atomic
 from memruler.studies.audit_record import SCHEMA_VERSION, AuditNotes
 
-__all__ = ["META_SUFFIX", "notes_path", "read_notes", "write_notes"]
+__all__ = ["META_SUFFIX", "instrument_differs", "notes_path", "read_notes", "write_notes"]
 
 META_SUFFIX = ".meta.json"
 
@@ -49,3 +50,13 @@ def write_notes(cases: Path, notes: AuditNotes) -> None:
     """Write or replace it in one step."""
     data = msgspec.json.format(msgspec.json.encode(notes), indent=2)
     write_atomic(notes_path(cases), data + b"\n")
+
+
+def instrument_differs(noted: JudgeIdentity, other: JudgeIdentity) -> str:
+    """In what two judges differ, for people; empty where both are one instrument.
+
+    The model that a server says it served, and what sends the requests, do not count.
+    """
+    there, now = (msgspec.to_builtins(one) for one in (noted, other))
+    differs = [key for key in now if key not in ("served", "client") and now[key] != there[key]]
+    return ", ".join(f"{key} {there[key]} and now {now[key]}" for key in differs)

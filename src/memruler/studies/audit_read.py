@@ -1,98 +1,88 @@
-"""Reads a file of labelled cases: majorities, agreement, and how often credit is justified."""
+"""Reads files of labelled cases: majorities, agreement, and how often credit is justified.
+
+Whatever is counted, a pair of a query and an item counts once: the same item judged under two
+targets is one judgement.
+"""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import chain, combinations
 from pathlib import Path
 
-from memruler.errors import Refusal, UsageError
+from memruler.errors import Refusal
 from memruler.stats.agreement import cohen_kappa, fleiss_kappa, pairwise_agreement
 from memruler.stats.agreement_record import Agreement
-from memruler.studies.audit_csv import CASE_COLUMNS, LABEL, REASON, CaseTable, read_cases
-from memruler.studies.audit_labels import LABELS, labels_of, majority
-from memruler.studies.audit_notes import read_notes
-from memruler.studies.audit_record import Audit, AuditNotes, AuditSlice, Rater, RaterPair
-from memruler.studies.audit_share import justified_share
+from memruler.studies.audit_csv import LABEL
+from memruler.studies.audit_files import LabelledCases, read_files
+from memruler.studies.audit_labels import LABELS
+from memruler.studies.audit_record import Audit, Rater, RaterPair
+from memruler.studies.audit_slices import DIMENSIONS, pooled, slices_of
 
 __all__ = ["read_audit"]
 
-_NEEDED = ("case", "pair", "corpus", "target", "category", "cluster", "query")
-_DIMENSIONS = ("corpus", "target", "category")
 _Labels = dict[str, list[str | None]]
 
 
-def read_audit(path: Path, raters: Sequence[str] = ()) -> Audit:
-    """Sum up a file of labelled cases.
+def read_audit(*paths: Path, raters: Sequence[str] = ()) -> Audit:
+    """Sum up files of labelled cases.
 
     Args:
-        path: The file.
+        paths: Files of cases, and files of raters who saw texts alone; at least one of the first.
         raters: Whose labels count; everybody's where nobody is named.
 
     Raises:
-        UsageError: The file is missing, or has no such rater.
-        CorpusError: It is no sound file of cases; `BadLabelsError` where a cell holds no label.
-        FormatError: The note beside it is damaged.
+        UsageError: See `read_files`.
+        CorpusError: See `read_files`.
+        FormatError: A note is damaged.
         Refusal: No case has a label.
     """
-    table = read_cases(path, _NEEDED)
-    found = _raters(table, raters, path)
-    labels = labels_of(table, found, path)
-    if not any(chain.from_iterable(labels.values())):
+    found = read_files(paths, raters)
+    if not any(chain.from_iterable(found.labels.values())):
         raise Refusal(
             ["no case has a label"],
-            where=path,
-            hint=f"fill a column {LABEL}NAME by hand, or with `memruler audit judge`",
+            where=", ".join(map(str, paths)),
+            hint=(
+                f"fill a column {LABEL}NAME by hand or by `memruler audit judge`, and name the "
+                "files of blind raters as well"
+            ),
         )
-    notes = read_notes(path)
-    queries = _queries(table)
+    pairs, labels = pooled(found, range(len(found.columns["case"])))
+    queries = [found.query(at) for at in pairs]
     spoke = {name: said for name, said in labels.items() if any(said)}
     agreement, fleiss, none = _agreement(spoke, queries)
     return Audit(
-        file=path.name,
-        raters=tuple(_rater(name, labels[name], notes) for name in found),
+        files=tuple(path.name for path in paths),
+        raters=tuple(_rater(name, found) for name in found.labels),
         agreement=agreement,
         fleiss=fleiss,
         no_agreement=none,
         rater_pairs=tuple(
             _rater_pair(one, other, labels, queries) for one, other in combinations(spoke, 2)
         ),
-        slices=tuple(_slices(table, labels, queries)),
-        sampled=notes.sampled,
-        ignored=tuple(
-            name
-            for name in table.head
-            if name and name not in CASE_COLUMNS and not name.startswith((LABEL, REASON))
-        ),
-        notes=tuple(_told(table, notes)),
+        same={name: one for name in DIMENSIONS if (one := _only(found.columns[name]))},
+        slices=tuple(slices_of(found)),
+        sampled=found.notes.sampled,
+        ignored=found.ignored,
+        notes=tuple(_told(found, len(pairs))),
     )
 
 
-def _raters(table: CaseTable, wanted: Sequence[str], path: Path) -> list[str]:
-    there = table.raters()
-    absent = [name for name in wanted if name not in there]
-    if absent:
-        raise UsageError(
-            f"there is no column {LABEL}{absent[0]}",
-            where=path,
-            hint=f"it has {', '.join(there) or 'no column of labels'}",
-        )
-    return [name for name in there if not wanted or name in wanted]
-
-
-def _queries(table: CaseTable) -> list[Hashable]:
-    """What moves together: the query of each case."""
-    parts = (table.column(name) for name in ("corpus", "cluster", "query"))
-    return list(zip(*parts, strict=True))
-
-
-def _rater(name: str, labels: Sequence[str | None], notes: AuditNotes) -> Rater:
+def _rater(name: str, found: LabelledCases) -> Rater:
+    labels = found.labels[name]
     counts = Counter(label for label in labels if label is not None)
+    said: dict[str, set[str]] = {}
+    for pair, label in zip(found.columns["pair"], labels, strict=True):
+        if label is not None:
+            said.setdefault(pair, set()).add(label)
+    judge = found.notes.judges.get(name)
     return Rater(
         name=name,
         labelled=counts.total(),
         blank=len(labels) - counts.total(),
         labels={label: counts[label] for label in LABELS},
-        judge=notes.judges.get(name),
+        apart=sum(len(one) > 1 for one in said.values()),
+        blind=judge is not None or name in found.blind,
+        judge=judge,
     )
 
 
@@ -106,7 +96,7 @@ def _agreement(
     agreement, reason = _measured(lambda: pairwise_agreement(rows, clusters=queries))
     full = [at for at, row in enumerate(rows) if None not in row]
     if not full:
-        return agreement, None, reason or "no case has a label of every rater"
+        return agreement, None, reason or "no pair has a label of every rater"
     fleiss, why = _measured(
         lambda: fleiss_kappa(
             [rows[at] for at in full], categories=LABELS, clusters=[queries[at] for at in full]
@@ -123,7 +113,7 @@ def _rater_pair(first: str, second: str, labels: _Labels, queries: Sequence[Hash
     return RaterPair(
         first=first,
         second=second,
-        cases=sum(None not in row for row in rows),
+        pairs=sum(None not in row for row in rows),
         agreement=agreement,
         kappa=kappa,
         reason=reason or why,
@@ -139,63 +129,18 @@ def _measured(measure: Callable[[], Agreement]) -> tuple[Agreement | None, str |
     return found, found.reason
 
 
-def _slices(table: CaseTable, labels: _Labels, queries: Sequence[Hashable]) -> list[AuditSlice]:
-    """All cases, then by each dimension that varies, then by each mix of those."""
-    decided = [majority(given) for given in zip(*labels.values(), strict=True)]
-    rated = [any(given) for given in zip(*labels.values(), strict=True)]
-    columns = {name: table.column(name) for name in _DIMENSIONS}
-    varying = [name for name in _DIMENSIONS if len(set(columns[name])) > 1]
-    pairs = table.column("pair")
-    found = []
-    for number in range(len(varying) + 1):
-        for names in combinations(varying, number):
-            groups: dict[tuple[str, ...], list[int]] = {}
-            for at in range(len(table.rows)):
-                groups.setdefault(tuple(columns[name][at] for name in names), []).append(at)
-            found += [
-                _slice(
-                    dict(zip(names, key, strict=True)),
-                    [decided[at] for at in members],
-                    [rated[at] for at in members],
-                    [pairs[at] for at in members],
-                    [queries[at] for at in members],
-                )
-                for key, members in sorted(groups.items())
-            ]
-    return found
-
-
-def _slice(
-    by: dict[str, str],
-    decided: Sequence[str | None],
-    rated: Sequence[bool],
-    pairs: Sequence[str],
-    queries: Sequence[Hashable],
-) -> AuditSlice:
-    told = [(label, query) for label, query in zip(decided, queries, strict=True) if label]
-    of = [query for _, query in told]
-    counts = Counter(label for label, _ in told)
-    return AuditSlice(
-        by=by,
-        cases=len(decided),
-        pairs=len(set(pairs)),
-        queries=len(set(queries)),
-        majority={label: counts[label] for label in LABELS},
-        ties=sum(rated) - len(told),
-        unlabelled=len(rated) - sum(rated),
-        supports=justified_share([label == "supports" for label, _ in told], of),
-        supports_or_partial=justified_share([label != "does_not_support" for label, _ in told], of),
-    )
-
-
-def _told(table: CaseTable, notes: AuditNotes) -> list[str]:
-    told = []
-    cases, pairs = len(table.rows), len(set(table.column("pair")))
+def _told(found: LabelledCases, pairs: int) -> Iterable[str]:
+    cases = len(found.columns["case"])
     if pairs < cases:
-        told.append(
+        yield (
             f"{cases} cases are {pairs} distinct pairs of a query and an item: some are contested "
-            "under several targets"
+            "under several targets; each counts once in every number"
         )
-    if not notes.sampled:
-        told.append("how the cases were drawn is not known: there is no note beside the file")
-    return told
+    if found.unnoted:
+        files = ", ".join(found.unnoted)
+        yield f"how the cases of {files} were drawn is not known: there is no note beside the file"
+
+
+def _only(cells: Sequence[str]) -> str | None:
+    """What all cells hold, if they hold the same."""
+    return cells[0] if len(set(cells)) == 1 else None

@@ -1,9 +1,11 @@
 """What an audit says: the records that `memruler audit` writes and prints."""
 
+from typing import Literal
+
 import msgspec
 
 from memruler.judges.base import JudgeIdentity
-from memruler.model.credit import CreditLevel
+from memruler.model.credit import CreditLevel, CreditRule
 from memruler.stats.agreement_record import Agreement
 
 __all__ = [
@@ -15,6 +17,7 @@ __all__ = [
     "Rater",
     "RaterPair",
     "Sampled",
+    "WeightedShare",
 ]
 
 SCHEMA_VERSION = 1
@@ -31,12 +34,16 @@ class Sampled(msgspec.Struct, frozen=True, kw_only=True):
         target: Under which the credits are given.
         against: Under which they are not.
         level: What an anchor is.
+        rule: How credit is counted.
         k: Depth: only the first k hits of a query count.
         seed: Of the draw.
         wanted: Cases asked for.
-        contested: Contested credits there are.
-        queries: Queries that have one.
-        strata: Category to the contested credits of it, and those that were drawn.
+        contested: Contested items: admitted by `target` and not by `against`.
+        gaining: Those of them that gain credit at their rank.
+        drawn_from: `gaining`, or all that are `contested`.
+        queries: Queries that have one of these.
+        strata: Category to those there are of it, and those that were drawn.
+        without: Categories of the run that have none.
         no_evidence: Drawn cases of which no source turn's text is in the store.
         no_item: Drawn cases whose item has no text that is known; nobody can label these.
         cut: Drawn cases of which a text was too long for a cell and is cut.
@@ -48,12 +55,16 @@ class Sampled(msgspec.Struct, frozen=True, kw_only=True):
     target: str
     against: str
     level: CreditLevel
+    rule: CreditRule
     k: int
     seed: int
     wanted: int
     contested: int
+    gaining: int
+    drawn_from: Literal["gaining", "contested"]
     queries: int
     strata: dict[str, tuple[int, int]]
+    without: tuple[str, ...]
     no_evidence: int
     no_item: int
     cut: int
@@ -81,6 +92,10 @@ class Rater(msgspec.Struct, frozen=True, kw_only=True):
         labelled: Cases with a label.
         blank: Cases without one.
         labels: Label to how often it was given.
+        apart: Pairs that it labelled in two ways under two targets; they count as blank wherever
+            both targets are pooled, and in agreement.
+        blind: Whether every label stands in a file that shows only the texts, or is a judge's,
+            who is shown nothing else.
         judge: The instrument, as noted beside the file; None for a person, or where the note is
             gone.
     """
@@ -89,15 +104,17 @@ class Rater(msgspec.Struct, frozen=True, kw_only=True):
     labelled: int
     blank: int
     labels: dict[str, int]
+    apart: int
+    blind: bool
     judge: JudgeIdentity | None
 
 
 class RaterPair(msgspec.Struct, frozen=True, kw_only=True):
-    """How far two raters agree on the cases that both labelled.
+    """How far two raters agree on the pairs of a query and an item that both labelled.
 
     Attributes:
         first, second: Their names.
-        cases: Cases that both labelled.
+        pairs: Pairs that both labelled.
         agreement: Share of these on which they agree; None without a value.
         kappa: Cohen's kappa; likewise.
         reason: Why both are None; None where they are not.
@@ -105,22 +122,40 @@ class RaterPair(msgspec.Struct, frozen=True, kw_only=True):
 
     first: str
     second: str
-    cases: int
+    pairs: int
     agreement: Agreement | None
     kappa: Agreement | None
     reason: str | None
 
 
-class JustifiedShare(msgspec.Struct, frozen=True, kw_only=True):
-    """How often relaxed credit is justified.
+class WeightedShare(msgspec.Struct, frozen=True, kw_only=True):
+    """An estimate for all the credits that were drawn from.
+
+    Every decided case counts as many of them as it stands for: those of its category over those
+    that were drawn of it.
 
     Attributes:
-        value: Justified cases over decided ones; None where none is decided.
-        justified: Cases whose majority justifies the credit.
-        of: Decided cases.
+        value: Weight of the justified cases over that of the decided ones.
+        low, high: Ends of the 95 % interval; None without one, for the reason of the plain share.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+class JustifiedShare(msgspec.Struct, frozen=True, kw_only=True):
+    """How often relaxed credit is justified, in pairs of a query and an item.
+
+    Attributes:
+        value: Justified pairs over decided ones; None where none is decided.
+        justified: Pairs whose majority justifies the credit.
+        of: Decided pairs.
         low, high: Ends of the 95 % interval; None without one.
-        queries: Queries of the decided cases; the interval resamples them whole.
-        method: `exact` or `monte-carlo` for the bootstrap; `wilson` where every decided case says
+        queries: Queries of the decided pairs; the interval resamples them whole.
+        weighted: The same, weighted by category; None without.
+        no_weights: Why; None where there is one.
+        method: `exact` or `monte-carlo` for the bootstrap; `wilson` where every decided pair says
             the same, with each query as one trial; None without an interval.
         no_interval: Why there is none; None where there is one.
         warnings: What a reader must know, one sentence each.
@@ -132,6 +167,8 @@ class JustifiedShare(msgspec.Struct, frozen=True, kw_only=True):
     low: float | None
     high: float | None
     queries: int
+    weighted: WeightedShare | None
+    no_weights: str | None
     method: str | None
     no_interval: str | None
     warnings: tuple[str, ...] = ()
@@ -140,14 +177,16 @@ class JustifiedShare(msgspec.Struct, frozen=True, kw_only=True):
 class AuditSlice(msgspec.Struct, frozen=True, kw_only=True):
     """The cases of one data set, target, category, or a mix of these.
 
+    Every number but `cases` counts each pair once: one item may be contested under two targets.
+
     Attributes:
         by: What its cases have in common, by column; empty for all.
-        cases: Cases.
-        pairs: Distinct pairs of a query and an item: one item may be contested under two targets.
+        cases: Rows.
+        pairs: Distinct pairs of a query and an item.
         queries: Distinct queries.
-        majority: Label to the cases that it has the majority of.
-        ties: Cases with labels, but no majority.
-        unlabelled: Cases without a label.
+        majority: Label to the pairs that it has the majority of.
+        ties: Pairs with labels, but no majority.
+        unlabelled: Pairs without a label.
         supports: Share with the majority for `supports`.
         supports_or_partial: Share with the majority for `supports` or for `partial`.
     """
@@ -168,13 +207,14 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         schema_version: See `SCHEMA_VERSION`.
-        file: Its name.
+        files: Names of what was read.
         raters: Everybody with a column of labels, in its order.
         agreement: Pairwise agreement of all raters who labelled anything; None where it has no
             value.
-        fleiss: Fleiss' kappa over the cases that every one of them labelled; likewise.
+        fleiss: Fleiss' kappa over the pairs that every one of them labelled; likewise.
         no_agreement: Why either is None; None where neither is.
         rater_pairs: Every two raters who labelled anything.
+        same: Column to what it holds in all cases; there are no slices by it.
         slices: All cases first, then by whatever differs among them.
         sampled: How the cases were drawn; empty where the note beside the file is gone.
         ignored: Columns that are neither a case's own nor a rater's.
@@ -182,12 +222,13 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     schema_version: int = SCHEMA_VERSION
-    file: str
+    files: tuple[str, ...]
     raters: tuple[Rater, ...]
     agreement: Agreement | None
     fleiss: Agreement | None
     no_agreement: str | None
     rater_pairs: tuple[RaterPair, ...]
+    same: dict[str, str]
     slices: tuple[AuditSlice, ...]
     sampled: tuple[Sampled, ...]
     ignored: tuple[str, ...]

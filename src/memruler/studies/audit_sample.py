@@ -1,35 +1,48 @@
-"""Draws contested credits for an audit: relaxed credit that the strict target would not give.
+"""Draws contested items for an audit: which a relaxed target alone admits.
 
-The draw is stratified by category: as many cases of each as its share of the credits, and at least
-one. Within a category the order is that of a digest of seed, query and item, so that two targets
-that both credit an item draw the same ones.
+By default only items are drawn that gain credit at their rank: most others came after their anchor
+was found, and judging them says nothing about a score. The draw is stratified by category: as many
+cases of each as its share, and at least one.
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from memruler.errors import FormatError, Refusal, UsageError
-from memruler.model.credit import CreditLevel
+from memruler.model.credit import CreditLevel, CreditRule
 from memruler.model.run import Manifest
-from memruler.scoring.contested import Contested, contested
+from memruler.scoring.contested import contested
 from memruler.scoring.from_run import traced_from_run
 from memruler.scoring.open_target import open_target
 from memruler.scoring.traced import Traced
 from memruler.store.folder import RunFolder
-from memruler.studies.audit_csv import CASE_COLUMNS, LABEL, LONGEST_CELL, CaseTable, visible
+from memruler.studies.audit_csv import (
+    CASE_COLUMNS,
+    LABEL,
+    LONGEST_CELL,
+    SHOWN_COLUMNS,
+    CaseTable,
+    visible,
+)
 from memruler.studies.audit_record import AuditNotes, Sampled
+from memruler.studies.audit_strata import allocate, drawn
 from memruler.studies.audit_texts import CaseText, case_texts
 
-__all__ = ["allocate", "sample"]
+__all__ = ["sample"]
 
 _ID = 12
 """Hexadecimal digits of an id: a file of a million cases has two of the same once in 560 files."""
+
+_WHY_NOTHING = (
+    "a store of raw turns alone has nothing contested; where anchors are found before it, "
+    "--all-eligible draws what gains nothing"
+)
 
 
 class _Wanted(NamedTuple):
@@ -38,6 +51,8 @@ class _Wanted(NamedTuple):
     target: str
     against: str
     level: CreditLevel
+    rule: CreditRule
+    drawn_from: Literal["gaining", "contested"]
     k: int
     number: int
     seed: int
@@ -49,11 +64,14 @@ def sample(
     *,
     against: str = "raw",
     level: CreditLevel = "turn",
+    rule: CreditRule = "anchor",
+    all_eligible: bool = False,
     lineage: Path | None = None,
     k: int = 60,
     number: int = 200,
     seed: int = 7,
     raters: Sequence[str] = (),
+    blind: bool = False,
     bom: bool = False,
 ) -> tuple[CaseTable, AuditNotes]:
     """Draw cases of a run.
@@ -63,18 +81,22 @@ def sample(
         targets: Names of relaxed targets, each drawn by itself; distinct.
         against: Name of the strict target.
         level: What an anchor is.
+        rule: How credit is counted.
+        all_eligible: Draw from all contested items, not only those that gain credit.
         lineage: A file that tells where items come from; see `memruler.scoring.lineage_map`.
-        k: Depth: only the first k hits of a query count.
+        k: Depth: only the first k hits of a query count, or as many as were asked for.
         number: Cases a target, at least one a category; all there are, if they are fewer.
         seed: Not negative.
         raters: Who gets an empty column of labels; distinct.
+        blind: Whether they get none; see `memruler.studies.audit_blind`.
         bom: Whether the file gets a byte order mark, which Excel wants.
 
     Returns:
         The file of cases, and the note that stands beside it.
 
     Raises:
-        UsageError: A number is out of range, or a target is unknown or comes twice.
+        UsageError: A number is out of range, a target is unknown or comes twice, or rule `id`
+            meets items that support only together.
         CorpusError: The lineage file cannot be read.
         FormatError: It is no sound run folder.
         Refusal: A target cannot be asked of this store, or has no contested credit.
@@ -98,132 +120,101 @@ def sample(
             hint="choose another target, or tell where the items come from by --lineage",
         )
     folder = RunFolder.open(path)
+    key = CASE_COLUMNS[len(SHOWN_COLUMNS) :]
+    columns = [] if blind else [LABEL + name for name in raters]
     table = CaseTable(
-        head=[*CASE_COLUMNS, *(LABEL + name for name in raters)], rows=[], numbers=[], bom=bom
+        head=[*SHOWN_COLUMNS, *columns, *key],
+        rows=[],
+        numbers=[],
+        bom=bom,
     )
-    drawn = []
+    notes = []
     for target in relaxed:
-        wanted = _Wanted(target, strict, level, k, number, seed)
-        rows, note = _of_target(folder, traced, wanted)
-        table.rows += [[*row, *[""] * len(raters)] for row in rows]
-        drawn.append(note)
-    table.numbers = list(range(2, len(table.rows) + 2))
-    return table, AuditNotes(sampled=tuple(drawn))
-
-
-def allocate(sizes: Mapping[str, int], number: int) -> dict[str, int]:
-    """Share a sample out over strata: by their sizes, but at least one each.
-
-    Each gets the whole part of `number * size / sum of sizes`, or 1; what is left goes to those
-    with the largest remainder, what is too much comes from those with the largest surplus.
-
-    Args:
-        sizes: Stratum to its size, at least 1.
-        number: Of the sample; where it exceeds the sum, everything is taken.
-
-    Raises:
-        UsageError: There are more strata than the sample has cases.
-
-    Example:
-        >>> allocate({"single-hop": 90, "temporal": 8, "open": 2}, 20)
-        {'open': 1, 'single-hop': 18, 'temporal': 1}
-    """
-    sizes = dict(sorted(sizes.items()))  # so that ties do not depend on the order
-    total = sum(sizes.values())
-    if number >= total:
-        return sizes
-    if number < len(sizes):
-        raise UsageError(
-            f"{number} cases cannot cover {len(sizes)} categories",
-            hint=f"draw at least {len(sizes)}",
+        wanted = _Wanted(
+            target=target,
+            against=strict,
+            level=level,
+            rule=rule,
+            drawn_from="contested" if all_eligible else "gaining",
+            k=min(k, traced.deepest()),
+            number=number,
+            seed=seed,
         )
-    # Whole numbers throughout: `total` times what a stratum has more than its due.
-    given = {name: max(1, number * size // total) for name, size in sizes.items()}
-    while (left := number - sum(given.values())) != 0:
-        over = {name: given[name] * total - number * size for name, size in sizes.items()}
-        if left > 0:
-            given[
-                min((name for name in sizes if given[name] < sizes[name]), key=over.__getitem__)
-            ] += 1
-        else:
-            given[max((name for name in sizes if given[name] > 1), key=over.__getitem__)] -= 1
-    return given
+        cases, note = _of_target(folder, traced, wanted)
+        table.rows += [[visible(cells.get(name, "")) for name in table.head] for cells in cases]
+        notes.append(note)
+    table.numbers = list(range(2, len(table.rows) + 2))
+    return table, AuditNotes(sampled=tuple(notes))
 
 
 def _of_target(
     folder: RunFolder, traced: Traced, wanted: _Wanted
-) -> tuple[list[list[str]], Sampled]:
-    found = contested(traced, wanted.target, wanted.against, wanted.k)
-    if not len(found.query):
-        raise Refusal(
-            [f"the first {wanted.k} hold no credit of {wanted.target} that {wanted.against} lacks"],
-            where=folder.path,
-            hint="a store of raw turns alone has no contested credit",
-        )
+) -> tuple[list[dict[str, str]], Sampled]:
+    """The cells of the cases of one target, by query, then rank; and how they were drawn."""
+    found = contested(traced, wanted.target, wanted.against, wanted.k, wanted.rule)
+    pool = np.flatnonzero(found.gains | (wanted.drawn_from == "contested"))
+    if not len(pool):
+        raise Refusal([_nothing(wanted, len(found.query))], where=folder.path, hint=_WHY_NOTHING)
     # A place of -1 is the last name, which is then none.
     named = np.array([*traced.categories, ""], dtype=object)
-    category = named[traced.category[found.query]].astype(str)
-    names, counts = np.unique(category, return_counts=True)
-    sizes = dict(zip(names.tolist(), counts.tolist(), strict=True))
+    category = named[traced.category[found.query[pool]]].astype(str).tolist()
+    sizes = Counter(category)
     shares = allocate(sizes, wanted.number)
-    chosen = _drawn(found, category, shares, wanted.seed)
+    pairs = list(zip(found.query[pool].tolist(), found.item[pool].tolist(), strict=True))
+    chosen = drawn(pairs, category, shares, wanted.seed)
     manifest = folder.manifest()
     assert manifest is not None  # noqa: S101 - opened folders have one
-    corpus, rule = _identity(manifest, folder)
-    texts = case_texts(folder, rule, found.query[chosen].tolist(), found.item[chosen].tolist())
-    rows = [
-        _row(
-            {
-                "pair": _id(
-                    manifest.stem,
-                    manifest.fingerprint,
-                    int(found.query[at]),
-                    int(found.item[at]),
-                ),
-                "run": manifest.stem,
-                "corpus": corpus["name"],
-                "target": wanted.target,
-                "category": str(category[at]),
-                "rank": str(found.rank[at]),
-            },
-            text,
-        )
-        for at, text in zip(chosen, texts, strict=True)
+    corpus, evidence_rule = _identity(manifest, folder)
+    queries, items = zip(*(pairs[at] for at in chosen), strict=True)
+    texts = case_texts(folder, evidence_rule, queries, items)
+    cases = [
+        {
+            "pair": _id(manifest.stem, manifest.fingerprint, *pairs[at]),
+            "run": manifest.stem,
+            "corpus": corpus["name"],
+            "target": wanted.target,
+            "category": category[at],
+            "rank": str(found.rank[pool[at]]),
+            "gains": "yes" if found.gains[pool[at]] else "no",
+        }
+        for at in chosen
     ]
-    return rows, Sampled(
+    asked = {traced.categories[place] for place in traced.category[traced.counts()] if place >= 0}
+    note = Sampled(
         run=manifest.stem,
         corpus=corpus["name"],
         corpus_sha256=corpus["sha256"],
         target=wanted.target,
         against=wanted.against,
         level=wanted.level,
+        rule=wanted.rule,
         k=wanted.k,
         seed=wanted.seed,
         wanted=wanted.number,
         contested=len(found.query),
-        queries=len(np.unique(found.query)),
-        strata={name: (size, shares[name]) for name, size in sizes.items()},
+        gaining=int(found.gains.sum()),
+        drawn_from=wanted.drawn_from,
+        queries=len(np.unique(found.query[pool])),
+        strata={name: (sizes[name], shares[name]) for name in sorted(sizes)},
+        without=tuple(sorted(asked - sizes.keys())),
         no_evidence=sum(text.evidence is None for text in texts),
         no_item=sum(not (text.item or "").strip() for text in texts),
         cut=sum(any(map(_is_cut, text)) for text in texts),
     )
+    return [_cells(about, text) for about, text in zip(cases, texts, strict=True)], note
 
 
-def _drawn(
-    found: Contested, category: NDArray[np.str_], shares: Mapping[str, int], seed: int
-) -> list[int]:
-    """The chosen credits: by query, then by rank."""
-    places: dict[str, list[tuple[bytes, int]]] = {name: [] for name in shares}
-    pairs = zip(found.query.tolist(), found.item.tolist(), category.tolist(), strict=True)
-    for at, (query, item, name) in enumerate(pairs):
-        key = hashlib.sha256(f"{seed}:{query}:{item}".encode()).digest()
-        places[name].append((key, at))
-    chosen = [at for name, most in shares.items() for _, at in sorted(places[name])[:most]]
-    return sorted(chosen, key=lambda at: (int(found.query[at]), int(found.rank[at])))
+def _nothing(wanted: _Wanted, eligible: int) -> str:
+    if not eligible:
+        return (
+            f"the first {wanted.k} hold no item of {wanted.target} that {wanted.against} "
+            "does not admit"
+        )
+    return f"none of {eligible} contested items gains credit in the first {wanted.k}"
 
 
-def _row(about: Mapping[str, str], text: CaseText) -> list[str]:
-    cells = {
+def _cells(about: Mapping[str, str], text: CaseText) -> dict[str, str]:
+    return {
         **about,
         # A letter first, so that no spreadsheet takes an id for a number or a date.
         "case": f"c{_id(about['pair'], about['target'])}",
@@ -237,7 +228,6 @@ def _row(about: Mapping[str, str], text: CaseText) -> list[str]:
         "item_id": text.item_id,
         "item": text.item or "",
     }
-    return [visible(cells[column]) for column in CASE_COLUMNS]
 
 
 def _id(*parts: Any) -> str:

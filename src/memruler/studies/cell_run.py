@@ -92,6 +92,8 @@ def _named(cell: Cell, out: Path) -> Iterator[None]:
 
 
 def _hint(cell: Cell, error: MemrulerError) -> str | None:
+    if (error.hint or "").startswith("wait for it"):
+        return "wait for it, or choose another `out`"  # removing it would ruin what is going on
     if isinstance(error, FormatError) or "--stem" in (error.hint or ""):
         return f"remove the folder {cell.folder} to measure it anew, or choose another `out`"
     return error.hint

@@ -108,14 +108,17 @@ def _whole(
 
     Sources stand in order, so the sessions of an item's turns do too.
     """
-    rows = np.arange(len(turns))
-    size = 1 + int(max(sources.sessions.max(initial=0), sources.turn_sessions.max(initial=0)))
-    named = np.repeat(rows, turns) * size + sources.turn_sessions
-    asked = np.repeat(rows, sessions) * size + sources.sessions
-    if not len(named):
-        return np.ones(len(asked), dtype=np.bool_)
-    at = np.minimum(np.searchsorted(named, asked), len(named) - 1)
-    return named[at] != asked
+    whole = np.repeat(turns == 0, sessions)
+    # Turns of the only session of an item are of that session: only others need a look.
+    open_ = np.flatnonzero(np.repeat((turns > 0) & (sessions > 1), sessions))
+    if len(open_):
+        rows = np.arange(len(turns))
+        size = 1 + int(max(sources.sessions.max(initial=0), sources.turn_sessions.max(initial=0)))
+        named = np.repeat(rows, turns) * size + sources.turn_sessions
+        asked = (np.repeat(rows, sessions) * size + sources.sessions)[open_]
+        at = np.minimum(np.searchsorted(named, asked), len(named) - 1)
+        whole[open_] = named[at] != asked
+    return whole
 
 
 def _matches(

@@ -32,7 +32,7 @@ VERBATIM: Final = frozenset({"turn", "session", "unknown"})
 """Kinds that hold what was said as it was said. A system that names no kind, but one of our units
 as the only source, is taken at its word."""
 
-_KIND = re.compile(r"[a-z][a-z0-9_-]{0,31}")
+_KIND = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 
 
 def transformed(kind: str) -> bool:
