@@ -113,22 +113,14 @@ def records(
 
 
 def mapping(gold: list[int], turn_of: Any, ids: list[str]) -> dict[str, Any]:
-    """The eligible ids of a question, by anchor and together."""
-    groups: list[dict[str, Any]] = []
+    """The eligible ids of a question, as scorers that count per id read them."""
+    raw_ids: list[str] = []
+    canonical: list[str] = []
     for turn in gold:
         rows: list[int] = np.flatnonzero(turn_of == turn).tolist()
-        raw, *derived = rows
-        groups.append(
-            {"anchor": turn, "raw": [ids[raw]], "canonical": [ids[row] for row in derived]}
-        )
-    raw_ids = [name for group in groups for name in group["raw"]]
-    canonical = [name for group in groups for name in group["canonical"]]
-    return {
-        "groups": groups,
-        "raw_ids": raw_ids,
-        "source_ids": raw_ids + canonical,
-        "canonical_ids": canonical,
-    }
+        raw_ids.append(ids[rows[0]])
+        canonical += [ids[row] for row in rows[1:]]
+    return {"raw_ids": raw_ids, "source_ids": raw_ids + canonical, "canonical_ids": canonical}
 
 
 def line(**fields: Any) -> str:

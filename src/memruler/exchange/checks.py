@@ -87,7 +87,7 @@ def mapping_notices(mapping: Mapping, entries: dict[str, Entries]) -> list[Notic
     notices: list[Notice] = []
     lists = mapping.ids if mapping.group_query is None else mapping.groups
     said = lists[SOURCE].named() if SOURCE in lists else np.zeros(0, np.int64)
-    for name in entries if len(said) else ():
+    for name in [name for name in entries if name != SOURCE] if len(said) else ():
         lost = _missing(_of(entries[name], said), entries[SOURCE])
         rows = lost if mapping.group_query is None else distinct(mapping.group_query[lost])
         what = f"queries in which {name} has ids that {SOURCE} has not"

@@ -4,7 +4,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from memruler.exchange.arrays import joined, marked
+from memruler.exchange.arrays import distinct, joined, marked
 from memruler.exchange.mapping import Lists, Mapping, Sets
 from memruler.model.credit import Supports
 
@@ -133,7 +133,11 @@ def _each_by_itself(
 ) -> Supports:
     """Each distinct id of a query is an anchor of its own."""
     span = int(item.max(initial=0)) + 1
-    found, first = np.unique(query * span + item, return_index=True)
+    plain = bool((grade == 1).all())
+    if plain:
+        found, first = distinct(query * span + item), None
+    else:
+        found, first = np.unique(query * span + item, return_index=True)
     of = np.bincount(found // span, minlength=queries)
     return Supports(
         target=target,
@@ -141,7 +145,8 @@ def _each_by_itself(
         anchor_offsets=np.append(0, np.cumsum(of)),
         support_offsets=np.arange(len(found) + 1),
         items=found % span,
-        grades=None if (grade == 1).all() else grade[first],
+        grades=None if first is None else grade[first],
+        sole=True,
     )
 
 

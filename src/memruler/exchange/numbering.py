@@ -7,6 +7,7 @@ reading them.
 """
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -52,9 +53,15 @@ def number_items(rankings: Rankings, mapping: Mapping, at: _Ints) -> tuple[NDArr
     found: list[_Wanted] = []
     for lists, query in _owned(mapping, at):
         found.append(_Wanted(lists, np.searchsorted(np.cumsum(rows), query, "right")))
-    for block in range(len(rows) + 1):  # the last one is that of queries without a ranking
-        dictionary = dictionaries[block] if block < len(rows) else None
-        _look_up(found, block, dictionary, int(starts[block]), more)
+    # The last block is that of queries without a ranking.
+    with ThreadPoolExecutor(2) as both:
+        looked = both.map(lambda b: _looked_up(found, b, dictionaries), range(len(rows) + 1))
+        for block, (text, place) in enumerate(looked):
+            number = more.numbered(text, place, int(starts[block]))
+            parts = [one.part(block) for one in found]
+            ends = np.cumsum([part.stop - part.start for part in parts])
+            for one, part, mine in zip(found, parts, np.split(number, ends[:-1]), strict=True):
+                one.number[part] = mine
     for one in found:
         one.finish()
     return hits, one_array([*dictionaries, *more.names])
@@ -76,7 +83,21 @@ class _Fresh:
         self.names: list[Any] = []
         self._next = first
 
-    def add(self, names: Any) -> _Ints:
+    def numbered(self, text: Any, place: Any, first: int) -> _Ints:
+        """The numbers of the names of one block.
+
+        Args:
+            text: The names.
+            place: Of each in the dictionary of the block; null where it is not there.
+            first: The number of the first name of that dictionary.
+        """
+        number: _Ints = place.fill_null(0).to_numpy(zero_copy_only=False) + np.int64(first)
+        if place.null_count:
+            lost = place.is_null()
+            number[lost.to_numpy(zero_copy_only=False)] = self._add(text.filter(lost))
+        return number
+
+    def _add(self, names: Any) -> _Ints:
         """Number some names of one block; the same name gets the same number."""
         encoded = names.dictionary_encode()
         self.names.append(encoded.dictionary)
@@ -112,28 +133,12 @@ class _Wanted:
             self._lists.number[self._order] = self.number
 
 
-def _look_up(
-    found: Sequence[_Wanted], block: int, dictionary: Any, first: int, more: _Fresh
-) -> None:
-    """Number the names that queries of one block have: of all lists at once.
-
-    Args:
-        found: The lists.
-        block: Which block.
-        dictionary: The names in its rankings; None where there are no rankings.
-        first: The number of the first of them.
-        more: Numbers the others.
-    """
-    parts = [one.part(block) for one in found]
-    text = one_array([one.text[part] for one, part in zip(found, parts, strict=True)])
-    if not len(text):
-        return
-    known = text.slice(0, 0) if dictionary is None else dictionary.cast(text.type)
-    place = pc.index_in(text, value_set=known)
-    number = place.fill_null(0).to_numpy(zero_copy_only=False) + np.int64(first)
-    if place.null_count:
-        lost = place.is_null()
-        number[lost.to_numpy(zero_copy_only=False)] = more.add(text.filter(lost))
-    ends = np.cumsum([part.stop - part.start for part in parts])
-    for one, part, mine in zip(found, parts, np.split(number, ends[:-1]), strict=True):
-        one.number[part] = mine
+def _looked_up(
+    found: Sequence[_Wanted], block: int, dictionaries: Sequence[Any]
+) -> tuple[Any, Any]:
+    """The names that queries of one block have, and where they are in its dictionary."""
+    text = one_array([one.text[one.part(block)] for one in found])
+    known = text.slice(0, 0)
+    if block < len(dictionaries):
+        known = dictionaries[block].cast(text.type)
+    return text, pc.index_in(text, value_set=known)

@@ -14,6 +14,7 @@ from memruler.errors import UsageError
 from memruler.exchange.checks import agree, mapping_notices, refuse_stray_grades, unknown_items
 from memruler.exchange.formats import is_target, read_mapping, read_rankings, targets_in
 from memruler.exchange.gold import PARTS, SOURCE, known_targets, supports_of, target_entries
+from memruler.exchange.mapping import Mapping
 from memruler.exchange.names import labels
 from memruler.exchange.numbering import number_items
 from memruler.exchange.rankings import matrix, some_names
@@ -68,7 +69,8 @@ def read_traced(
             )
     wanted = list(dict.fromkeys(names or targets_in(where)))
     with ThreadPoolExecutor(1) as beside:  # both files are unpacked and parsed at once
-        reading = beside.submit(read_mapping, where, list(dict.fromkeys([*wanted, SOURCE, *PARTS])))
+        every = list(dict.fromkeys([*wanted, SOURCE, *PARTS]))
+        reading = beside.submit(_mapping, where, every)
         rankings = read_rankings(trace)
         mapping = reading.result()
     known = known_targets(mapping)
@@ -80,7 +82,6 @@ def read_traced(
                 hint=f"it has {', '.join(known) or 'none'}",
             )
     query, at, reason = _joined(rankings.query, mapping.query)
-    agree(mapping)
     numbers, item_names = number_items(rankings, mapping, at)
     hits = matrix(trace, rankings, numbers, item_names)
     lists = mapping.ids if mapping.group_query is None else mapping.groups
@@ -89,6 +90,14 @@ def read_traced(
     absent = len(query) - len(hits)
     if absent:
         hits = np.concatenate([hits, np.full((absent, hits.shape[1]), -1, np.int32)])
+    chosen = wanted or known
+    with ThreadPoolExecutor(2) as both:
+        odd = both.submit(mapping_notices, mapping, entries)
+        made = both.map(
+            lambda name: supports_of(mapping, name, entries[name], at, len(query)), chosen
+        )
+        supports = dict(zip(chosen, made, strict=True))
+        oddities = odd.result()
     category, categories = labels(rankings.category)
     cluster, _ = labels(rankings.cluster)
     return Traced(
@@ -101,20 +110,23 @@ def read_traced(
         hits=hits,
         reason=reason,
         reasons=(NO_RANKING, NO_TARGETS),
-        supports={
-            name: supports_of(mapping, name, entries[name], at, len(query))
-            for name in (wanted or known)
-        },
+        supports=supports,
         level=level,
         anchored=mapping.group_query is not None,
         items=item_names,
         notices=(
             *rankings.notices,
             *_unscored(query, reason),
-            *mapping_notices(mapping, entries),
+            *oddities,
             *(unknown_items(items, item_names) if items is not None else ()),
         ),
     )
+
+
+def _mapping(path: Path, names: Sequence[str]) -> Mapping:
+    found = read_mapping(path, names)
+    agree(found)
+    return found
 
 
 def stem(path: Path) -> str:
