@@ -141,3 +141,10 @@ def test_calls_that_make_no_sense(run, tmp_path, arguments, said):
     places = {"RUN": str(run), "FILE": str(tmp_path / "f.jsonl"), "RUN/trace.parquet": table}
     with pytest.raises(UsageError, match=said):
         call(*(places.get(a, a) for a in arguments))
+
+
+def test_files_that_do_not_belong_together_are_told(tiap):
+    stem = f"{tiap.folder}/density_lexical"
+    files = ("--trace", f"{stem}_f1.ranked.jsonl.gz", "--targets", f"{stem}_f5.targets.jsonl.gz")
+    kinds = {notice["kind"] for notice in parsed(*files, "-k", "60")["notices"]}
+    assert "no-credit" in kinds

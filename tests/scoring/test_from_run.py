@@ -334,7 +334,8 @@ def with_file(replayed, tmp_path):
 def test_a_lineage_file_may_be_the_whole_store(with_file):
     traced = with_file(lines("inst-0", *TURNS, FACT) + lines("inst-1", *TURNS))
     assert not traced.unserved
-    assert not traced.notices
+    (notice,) = traced.notices
+    assert (notice.kind, notice.count) == ("never-returned", 5)
     scored = score_traced(traced, (1, 2), "anchor")
     # The third query's turn is in the store and was not returned: a miss.
     assert first(scored, "raw") == [1, 2, 0, 1, 2, 0]
@@ -461,3 +462,24 @@ def test_a_manifest_without_what_credit_depends_on(replayed, part, value):
     path.write_text(json.dumps(manifest), encoding="utf-8")
     with pytest.raises(FormatError, match="fingerprint in the manifest"):
         traced_from_run(path.parent, open_targets("raw"))
+
+
+def test_items_of_no_known_origin_are_refused_and_no_zero(with_file, tmp_path):
+    with_file(lines("inst-0", *TURNS))
+    with pytest.raises(Refusal, match="none of 4 returned items"):
+        traced_from_run(tmp_path / "r", open_targets("raw"), "turn")
+
+
+def test_a_file_may_not_add_to_a_store_that_tells_all(replayed, tmp_path):
+    path = replayed()
+    file = tmp_path / "lineage.jsonl"
+    file.write_text("\n".join(lines("inst-0", FACT)), encoding="utf-8")
+    with pytest.raises(CorpusError, match="1 items are not in the run.*never-returned"):
+        traced_from_run(path, open_targets("raw"), "turn", file)
+
+
+def test_a_kind_that_nobody_stores_is_told(replayed):
+    traced = traced_from_run(replayed(), open_targets("raw,kind:facts"), "turn")
+    (notice,) = [one for one in traced.notices if one.kind == "no-such-kind"]
+    assert "kind:facts" in notice.what
+    assert "fact, summary, turn" in notice.what

@@ -161,4 +161,22 @@ def scored(
         _require_single(opened)
     if rule is None:
         rule = "anchor" if anchored else "id"
-    return [score_traced(traced, depths, rule) for traced in opened]
+    return [_told(score_traced(traced, depths, rule)) for traced in opened]
+
+
+def _told(found: "Scored") -> "Scored":
+    """The scores, with a notice where nothing at all earned credit."""
+    from msgspec.structs import replace  # noqa: PLC0415
+
+    from memruler.scoring.traced import Notice  # noqa: PLC0415
+
+    if not found.by_target or any(one.first.any() for one in found.by_target.values()):
+        return found
+    notice = Notice(
+        kind="no-credit",
+        what="targets, and no eligible item in any ranking under one of them: do the rankings and "
+        "the targets belong together?",
+        count=len(found.by_target),
+    )
+    traced = replace(found.traced, notices=(*found.traced.notices, notice))
+    return replace(found, traced=traced)

@@ -14,6 +14,7 @@ from memruler.compare.record import (
     PaddedDelta,
     Refused,
 )
+from memruler.compare.target_part import turned
 from memruler.errors import printable
 from memruler.model.summary import Level
 from memruler.report import numbers
@@ -41,6 +42,8 @@ def render_comparison(
     if comparison.degraded:
         banner(console, "DEGRADED: do not trust these numbers", comparison.degraded)
     _headline(comparison, console)
+    for told in turned(comparison.by_target):
+        console.print(Text(printable(told), style="bold"))
     for level in levels_of(comparison.deltas):
         _level(comparison, level, console)
     _by_target(comparison, console)
@@ -72,8 +75,8 @@ def _by_target(comparison: Comparison, console: Console) -> None:
     first = comparison.by_target[0]
     heading(
         console,
-        f"which form earns the credit (k = {first.k}; the {first.queries} queries that every "
-        "target serves in both)",
+        f"which form earns the credit (per anchor, {comparison.cards[0].level} level, k = "
+        f"{first.k}; the {first.queries} queries that every target serves in both)",
     )
     rows = []
     for one in comparison.by_target:

@@ -15,7 +15,15 @@ from memruler.report.targets_words import population
 
 __all__ = ["print_target_scores", "render_target_scores"]
 
-_HEADS = ("hit", "all", "recall", "micro\nrecall", "MRR", "nDCG", "found")
+_HEADS = (
+    "recall_\nany",
+    "recall_\nall",
+    "recall_\nmicro",
+    "recall_\npooled",
+    "mrr",
+    "ndcg",
+    "found",
+)
 
 
 def print_target_scores(found: TargetScores) -> None:

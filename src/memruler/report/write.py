@@ -48,5 +48,7 @@ def _targets(folder: RunFolder, manifest: Manifest, summary: Summary) -> TargetP
         return None
     cutoffs = {row.k for row in summary.slices[0].cutoffs}
     cutoffs |= {gone.k for gone in summary.omitted if gone.k is not None}
+    # Where nothing raw came back no cut-off was scored: then the usual deepest one.
+    cutoffs = cutoffs or {min(20, int(manifest.fingerprint["retrieval"]["limit"]))}
     granularity = manifest.fingerprint["ingest"]["granularity"]
     return target_part(folder.path, granularity, tuple(cutoffs))

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from memruler.errors import FormatError, UsageError
+from memruler.errors import FormatError, Refusal, UsageError
 from memruler.metrics.credit_steps import places
 from memruler.model.credit import CreditLevel, Supports
 from memruler.model.run import Manifest
@@ -50,6 +50,7 @@ def traced_from_run(
     Raises:
         CorpusError: The lineage file cannot be read.
         FormatError: No run, not sealed, or its tables do not fit together.
+        Refusal: Items came back, and of none of them is a source known.
         UsageError: The run has no turns to be anchors.
     """
     folder = RunFolder.open(path)
@@ -97,6 +98,7 @@ def traced_from_run(
         if not known and target.name not in {"raw", "source"}:
             unserved[target.name] = _UNTOLD
         elif isinstance(target, Admits):
+            notices += tuple(_of_no_kind(target, forms))
             supports[target.name] = eligible(
                 target, gold, forms, found, keep=not known, ranks=ranks
             )
@@ -325,6 +327,17 @@ def _doubts(gold: Gold, forms: Forms, found: Descents, *, known: bool) -> Iterat
         )
 
 
+def _of_no_kind(target: Admits, forms: Forms) -> Iterator[Notice]:
+    """Whether a store has no item of a kind that a target admits: often a slip of the keyboard."""
+    if not target.admits(forms.kinds).any():
+        stored = ", ".join(sorted(forms.kinds)) or "none"
+        yield Notice(
+            kind="no-such-kind",
+            what=f"target, {target.name}, admits no kind that is stored here: {stored}",
+            count=1,
+        )
+
+
 def _notices(
     hits: NDArray[np.int32], forms: Forms, counts: NDArray[np.bool_]
 ) -> tuple[Notice, ...]:
@@ -343,6 +356,11 @@ def _notices(
     used = np.zeros(len(forms.kind) + 1, dtype=np.bool_)
     used[hits if counts.all() else hits[counts]] = True
     unknown = int((used[:-1] & (np.diff(forms.sources.session_offsets) == 0)).sum())
+    if 0 < unknown == int(used[:-1].sum()):
+        raise Refusal(
+            [f"none of {unknown} returned items comes from a turn or session that is known"],
+            hint="a zero would say that they all missed; tell where they come from: --lineage FILE",
+        )
     if unknown:
         found.append(
             Notice(

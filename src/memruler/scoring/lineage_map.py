@@ -65,7 +65,7 @@ def mapped(
 
     Raises:
         CorpusError: A line cannot be read, names an instance that the run does not have, or an
-            item twice.
+            item twice; or items are not in a run whose system told all that it holds.
     """
     places = _instances(folder)
     told: dict[tuple[int, str], _Origin] = {}
@@ -79,11 +79,20 @@ def mapped(
     found = _matched(folder, forms, told)
     # Where a system told all that it holds, the file need not repeat it.
     lacking = found.unknown if exported else found.unnamed
+    added = [name for _, name in told]
+    if exported and added:
+        shown = ", ".join(repr(name) for name in added[:MOST_NAMES])
+        raise CorpusError(
+            f"{len(added)} items are not in the run, whose system told all that it holds: {shown}",
+            where=path,
+            hint="name items by their ids in lineage.parquet",
+        )
     notices = tuple(
         Notice(kind=kind, what=what, count=len(names), names=tuple(names[:MOST_NAMES]))
         for kind, what, names in (
             ("lineage-conflict", "items have another origin in the lineage file", found.conflicts),
             ("unknown-item", "items of the run are not in the lineage file", lacking),
+            ("never-returned", "items of the lineage file were never returned by the run", added),
         )
         if names
     )
