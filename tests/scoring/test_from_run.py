@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from memruler.errors import CorpusError, FormatError, SystemUnderTestError, UsageError
+from memruler.errors import CorpusError, Refusal, SystemUnderTestError, UsageError
 from memruler.model.system import Hit, MemoryItem, Ranking, SystemIdentity
 from memruler.replay.run import measure
 from memruler.scoring.contested import contested
@@ -474,7 +474,7 @@ def test_a_file_may_not_add_to_a_store_that_tells_all(replayed, tmp_path):
     path = replayed()
     file = tmp_path / "lineage.jsonl"
     file.write_text("\n".join(lines("inst-0", FACT)), encoding="utf-8")
-    with pytest.raises(CorpusError, match="1 items are not in the run.*never-returned"):
+    with pytest.raises(CorpusError, match=r"1 items are not in the run.*never-returned"):
         traced_from_run(path, open_targets("raw"), "turn", file)
 
 

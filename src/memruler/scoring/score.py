@@ -79,7 +79,7 @@ def score(folder: RunFolder, cutoffs: tuple[int, ...]) -> Summary:
         raise Refusal(
             [f"none of {levels[0].unattributed} hits names the turn or session it came from"],
             where=folder.path,
-            hint="give each hit its `sources`: the keys of the turns that it was made from; or tell "
+            hint="give each hit its `sources`: the keys of the turns it was made from; or tell "
             "it in a file: memruler score RUN --lineage FILE",
         )
     write_table(folder, "scores", _table(run, levels))
