@@ -5,7 +5,13 @@ import math
 
 import pytest
 
-from memruler.errors import CorpusError, Refusal, SystemUnderTestError, UsageError
+from memruler.errors import (
+    CorpusError,
+    FormatError,
+    Refusal,
+    SystemUnderTestError,
+    UsageError,
+)
 from memruler.model.system import Hit, MemoryItem, Ranking, SystemIdentity
 from memruler.replay.run import measure
 from memruler.scoring.contested import contested
