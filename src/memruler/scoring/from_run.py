@@ -1,6 +1,6 @@
 """A sealed run as rankings with the gold of each target; texts and ids stay on disk."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,19 +11,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from memruler.errors import FormatError, Refusal, UsageError
+from memruler.errors import FormatError, UsageError
 from memruler.metrics.credit_steps import places
-from memruler.model.credit import CreditLevel, Supports
+from memruler.model.credit import CreditLevel
 from memruler.model.run import Manifest
 from memruler.scoring.graded import OwnTarget, graded
 from memruler.scoring.levels import SEARCH_FAILED
 from memruler.scoring.lineage_map import mapped
+from memruler.scoring.run_notices import doubts, of_hits, of_no_kind, one_draw
 from memruler.scoring.traced import Notice, Traced
 from memruler.store.binding import require_own_tables
 from memruler.store.folder import RunFolder
 from memruler.store.tables import read_table
 from memruler.targets.attribution import ItemSources
-from memruler.targets.eligible import Descents, Forms, Gold, descents, eligible
+from memruler.targets.eligible import Forms, Gold, descents, eligible
 from memruler.targets.forms import Admits
 
 __all__ = ["forms_of", "traced_from_run"]
@@ -64,18 +65,18 @@ def traced_from_run(
             hint="use --level session",
         )
     columns = ["instance", "instance_key", "query", "category", "excluded", "evidence"]
-    queries = read_table(folder, "queries", columns=columns)
-    instance = _ints(queries, "instance")
-    key = instance << 32 | _ints(queries, "query")
-    gold = _gold(queries, asked.rule, level, instance)
     known = manifest.lineage_exported
     notices: tuple[Notice, ...] = ()
-    with ThreadPoolExecutor(1) as beside:  # the trace is half of the work
+    # Two hands: one reads lineage and trace, the other what they are held against.
+    with ThreadPoolExecutor(1) as beside:
+        stored = beside.submit(forms_of, folder)
+        queries = read_table(folder, "queries", columns=columns)
+        instance = _ints(queries, "instance")
+        reading = beside.submit(_trace, folder, instance << 32 | _ints(queries, "query"))
+        gold = _gold(queries, asked.rule, level, instance)
         told = () if lineage is None else ("ingest",)  # it names instances by their keys
-        sealed = beside.submit(require_own_tables, folder, manifest, (*_TABLES, *told))
-        reading = beside.submit(_trace, folder, key)
-        forms = forms_of(folder)
-        sealed.result()
+        require_own_tables(folder, manifest, (*_TABLES, *told))
+        forms = stored.result()
         owner = forms.instance
         if lineage is not None:
             forms, complete, notices = mapped(lineage, folder, forms, exported=known)
@@ -84,34 +85,40 @@ def traced_from_run(
         hits, failed = reading.result()
         reason, reasons = _reasons(queries, failed, np.diff(gold.offsets), level)
         own = beside.submit(_require_own_items, folder, hits, owner, instance)
-        oddities = beside.submit(_notices, hits, forms, reason < 0)
+        oddities = beside.submit(of_hits, hits, forms, reason < 0)
         # Looked up once for all targets: each keeps some of the pairs.
         owners = np.repeat(np.arange(len(hits)), np.diff(gold.offsets))
         ranks = places(hits, owners[found.anchor], found.item)
+        # What is not told may be there: its anchors stay in, and what is derived cannot be asked.
+        asked_for = [t for t in targets if known or t.name in {"raw", "source"}]
+        unserved = {t.name: _UNTOLD for t in targets if t not in asked_for}
+        admits = [target for target in asked_for if isinstance(target, Admits)]
+        halves = [
+            beside.submit(eligible, target, gold, forms, found, keep=not known, ranks=ranks)
+            for target in admits[1::2]
+        ]
+        made = {
+            target.name: eligible(target, gold, forms, found, keep=not known, ranks=ranks)
+            for target in admits[::2]
+        }
         own.result()
-        notices += (*oddities.result(), *_one_draw(manifest))
-    notices += tuple(_doubts(gold, forms, found, known=known))
-    supports: dict[str, Supports] = {}
-    unserved: dict[str, str] = {}
-    for target in targets:
-        # What is not told may be there: its anchors stay in, and what is only derived cannot be.
-        if not known and target.name not in {"raw", "source"}:
-            unserved[target.name] = _UNTOLD
-        elif isinstance(target, Admits):
-            notices += tuple(_of_no_kind(target, forms))
-            supports[target.name] = eligible(
-                target, gold, forms, found, keep=not known, ranks=ranks
-            )
-        else:
-            supports[target.name] = graded(target, gold, folder, forms, found)
-            notices += (
-                Notice(
-                    kind="own-target",
-                    what=f"{target.name} is a target of one's own: code with this SHA-256",
-                    count=1,
-                    names=(target.digest,),
-                ),
-            )
+        notices += (*oddities.result(), *one_draw(manifest))
+        made.update({t.name: half.result() for t, half in zip(admits[1::2], halves, strict=True)})
+    notices += tuple(doubts(gold, forms, found, known=known))
+    for target in asked_for:
+        if isinstance(target, Admits):
+            notices += tuple(of_no_kind(target, forms))
+            continue
+        made[target.name] = graded(target, gold, folder, forms, found)
+        notices += (
+            Notice(
+                kind="own-target",
+                what=f"{target.name} is a target of one's own: code with this SHA-256",
+                count=1,
+                names=(target.digest,),
+            ),
+        )
+    supports = {target.name: made[target.name] for target in asked_for}
     categories = pc.dictionary_encode(_column(queries, "category"))
     return Traced(
         name=folder.path.name,
@@ -287,86 +294,3 @@ def _reasons(
 
 def _anchor(level: CreditLevel) -> str:
     return "session" if level == "session" else "turn"
-
-
-def _one_draw(manifest: Manifest) -> Iterator[Notice]:
-    """Whether a repetition gave the same rankings; otherwise no difference here is a fact."""
-    probe = manifest.determinism
-    if probe is None:
-        yield Notice(kind="one-draw", what="instances were replayed again: not measured", count=0)
-    elif probe.identical < probe.queries:
-        yield Notice(
-            kind="one-draw",
-            what=f"of {probe.queries} queries ranked otherwise in fresh stores: every value here "
-            "is one draw",
-            count=probe.queries - probe.identical,
-        )
-
-
-def _doubts(gold: Gold, forms: Forms, found: Descents, *, known: bool) -> Iterator[Notice]:
-    """What is taken at its word, or cannot be known."""
-    unnamed = np.array([kind == "unknown" for kind in forms.kinds], dtype=np.bool_)
-    if unnamed.any():
-        rows = found.item[found.exact & unnamed[forms.kind[found.item]]]
-        used = np.zeros(len(forms.kind), dtype=np.bool_)
-        used[rows] = True
-        if used.any():
-            yield Notice(
-                kind="unknown-kind",
-                what="items of which the system does not name the kind come from one gold turn or "
-                "session alone: raw takes them for what was said",
-                count=int(used.sum()),
-            )
-    if not known:
-        bare = np.bincount(found.anchor, minlength=int(gold.offsets[-1])) == 0
-        yield Notice(
-            kind="silent-store",
-            what="anchors of which no item is known: the system does not export its lineage, so "
-            "they stay in as misses",
-            count=int(bare.sum()),
-        )
-
-
-def _of_no_kind(target: Admits, forms: Forms) -> Iterator[Notice]:
-    """Whether a store has no item of a kind that a target admits: often a slip of the keyboard."""
-    if not target.admits(forms.kinds).any():
-        stored = ", ".join(sorted(forms.kinds)) or "none"
-        yield Notice(
-            kind="no-such-kind",
-            what=f"target, {target.name}, admits no kind that is stored here: {stored}",
-            count=1,
-        )
-
-
-def _notices(
-    hits: NDArray[np.int32], forms: Forms, counts: NDArray[np.bool_]
-) -> tuple[Notice, ...]:
-    found = []
-    in_order = np.sort(hits, axis=1)
-    twice = np.any((in_order[:, 1:] == in_order[:, :-1]) & (in_order[:, 1:] >= 0), axis=1)
-    if np.any(twice & counts):
-        found.append(
-            Notice(
-                kind="item-twice",
-                what="queries were answered with one item twice; it counts where it stands first",
-                count=int((twice & counts).sum()),
-            )
-        )
-    # One entry more: the row -1 of short lists falls there.
-    used = np.zeros(len(forms.kind) + 1, dtype=np.bool_)
-    used[hits if counts.all() else hits[counts]] = True
-    unknown = int((used[:-1] & (np.diff(forms.sources.session_offsets) == 0)).sum())
-    if 0 < unknown == int(used[:-1].sum()):
-        raise Refusal(
-            [f"none of {unknown} returned items comes from a turn or session that is known"],
-            hint="a zero would say that they all missed; tell where they come from: --lineage FILE",
-        )
-    if unknown:
-        found.append(
-            Notice(
-                kind="unknown-source",
-                what="returned items come from nowhere that is known, and never earn credit",
-                count=unknown,
-            )
-        )
-    return tuple(found)
