@@ -22,7 +22,7 @@ _Loader = Callable[[str, Path, Identify], Corpus]
 
 def names() -> tuple[str, ...]:
     """Every name that `open_corpus` knows, as people should see them; `pins.pin` tells more."""
-    return tuple(pins())
+    return tuple(name for name in pins() if name in _LOADERS)
 
 
 def open_corpus(name: str, path: Path | None = None) -> Corpus:
@@ -41,6 +41,11 @@ def open_corpus(name: str, path: Path | None = None) -> Corpus:
     """
     _refuse_file_name(name)
     pin(name)  # an unknown name ends here, with the near ones
+    if name not in _LOADERS:
+        raise UsageError(
+            f"{name} holds a judge's texts and no conversations",
+            hint="`memruler grade RUN --grader longmemeval:official` uses it",
+        )
     load = _LOADERS[name]
     if path is not None and name == "synthetic":
         raise UsageError(

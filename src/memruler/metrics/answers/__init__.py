@@ -1,0 +1,1 @@
+"""Pure definitions over one answer and its gold: words in, one number out."""

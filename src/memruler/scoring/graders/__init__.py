@@ -1,0 +1,1 @@
+"""One short file a way of scoring answers; see base.py."""
