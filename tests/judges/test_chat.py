@@ -1,11 +1,14 @@
+import json
 import logging
+import math
+import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from memruler.errors import InstrumentError, UsageError
 from memruler.judges.base import Judge
-from memruler.judges.chat import Chat, ChatJudge, RefusedRequestError
+from memruler.judges.chat import Chat, ChatJudge, ChatReply, RefusedRequestError
 from memruler.judges.rubric import Message, load_rubric
 from memruler.net import sdk
 
@@ -101,13 +104,156 @@ FAULTS = {
 }
 
 
+@pytest.mark.usefixtures("no_waiting")
 @pytest.mark.parametrize("fault", FAULTS)
 def test_what_is_no_completion_stops_the_work(server, fault):
     server.say = lambda _: FAULTS[fault]
-    with pytest.raises(InstrumentError, match="the judge's server") as caught:
+    with pytest.raises(InstrumentError, match="the server") as caught:
         judge(server).label(CASE)
     assert not isinstance(caught.value, RefusedRequestError)
     assert server.host in str(caught.value)
+    # An answer with an error status is final; one that is no completion is asked for twice more.
+    assert len(server.seen) == (1 if FAULTS[fault][0] != 200 else 3)
+
+
+@pytest.mark.usefixtures("no_waiting")
+def test_a_truncated_answer_is_asked_for_again(server):
+    broken = server.completion({"model": "m", "messages": []}, "supports")
+    cut = json.dumps(broken).encode()[:-40]
+    server.say = lambda _: (200, cut) if len(server.seen) < 3 else "partial"
+    assert judge(server).label(CASE).label == "partial"
+    assert len(server.seen) == 3
+
+
+@pytest.mark.usefixtures("no_waiting")
+def test_an_error_inside_an_answer_is_shown(server):
+    server.say = lambda _: (200, {"error": {"message": "no credit left"}})
+    with pytest.raises(InstrumentError, match="no credit left"):
+        Chat(server.url, "m").ask(ASK)
+
+
+def test_every_setting_is_sent(server):
+    chat = Chat(
+        server.url,
+        "m",
+        temperature=0.5,
+        seed=7,
+        max_tokens=20,
+        max_tokens_field="max_completion_tokens",
+        extra={"cache_prompt": False, "chat": {"thinking": None}},
+    )
+    chat.ask(ASK)
+    chat.ask(ASK, max_tokens=10)
+    first, second = server.seen
+    del first["messages"]
+    assert first == {
+        "model": "m",
+        "temperature": 0.5,
+        "seed": 7,
+        "max_completion_tokens": 20,
+        "cache_prompt": False,
+        "chat": {"thinking": None},
+    }
+    assert second["max_completion_tokens"] == 10
+
+
+def test_what_a_reply_brings_with_it(server):
+    server.fingerprint, server.model = "fp_1\x1b", "m-2026"
+    server.say = lambda _: "It was Ann."
+    chat = Chat(server.url, "m")
+    assert chat.ask(ASK) == ChatReply(
+        text="It was Ann.",
+        finish="stop",
+        served="m-2026",
+        system_fingerprint="fp_1\\x1b",
+        prompt_tokens=1,
+        completion_tokens=3,
+    )
+    assert chat.fingerprints == ["fp_1\\x1b"]
+
+
+@pytest.mark.parametrize(
+    "usage", [None, {}, {"prompt_tokens": "3"}, {"prompt_tokens": -1}, {"prompt_tokens": True}]
+)
+def test_tokens_that_are_not_told_are_none(server, usage):
+    reply = {**server.completion({"model": "m", "messages": []}, "yes"), "usage": usage}
+    server.say = lambda _: (200, reply)
+    found = Chat(server.url, "m").ask(ASK)
+    assert (found.text, found.prompt_tokens, found.completion_tokens) == ("yes", None, None)
+
+
+def test_a_refusal_in_its_own_field(server):
+    server.refusal = "I must not"
+    server.say = lambda _: None
+    found = Chat(server.url, "m").ask(ASK)
+    assert (found.text, found.refusal) == ("", "I must not")
+
+
+def test_half_of_a_pair_is_replaced(server):
+    server.say = lambda _: "a\ud83d"
+    assert Chat(server.url, "m").ask(ASK).text == "a\ufffd"
+
+
+REFUSED_SETTINGS = {
+    "temperature": {"error": {"message": "no", "param": "temperature", "code": None}},
+    "seed": {"detail": [{"loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]},
+    "max_tokens": {
+        "error": {"message": "no", "param": "max_tokens", "code": "unsupported_parameter"}
+    },
+    "top_k": {"error": {"message": "no", "param": "top_k", "code": "unknown_parameter"}},
+}
+
+
+@pytest.mark.parametrize("name", REFUSED_SETTINGS)
+def test_a_setting_that_the_server_does_not_take_stops_the_work(server, name):
+    """Otherwise every item would be unscored, for a reason that is none of theirs."""
+    server.say = lambda _: (400, REFUSED_SETTINGS[name])
+    chat = Chat(server.url, "m", seed=1, max_tokens=5, extra={"top_k": 1})
+    with pytest.raises(InstrumentError, match=f"does not take {name}") as caught:
+        chat.ask(ASK)
+    assert not isinstance(caught.value, RefusedRequestError)
+    assert chat.unsupported == {name}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": {"message": "'temperature' and seed in a text", "param": "messages"}},
+        {"error": {"message": "too large", "param": "max_tokens", "code": None}},
+        {"error": {"message": "no", "param": "frequency_penalty"}},
+        {"detail": [{"loc": ["body", "messages", 0], "input": "temperature"}, 1]},
+        {"detail": "temperature"},
+        ["temperature"],
+    ],
+)
+def test_a_refused_request_is_not_taken_for_a_refused_setting(server, body):
+    server.say = lambda _: (422, body)
+    chat = Chat(server.url, "m", seed=1, max_tokens=5)
+    with pytest.raises(RefusedRequestError):
+        chat.ask(ASK)
+    assert chat.unsupported == frozenset()
+
+
+def test_a_server_says_how_long_to_wait(server, monkeypatch):
+    openai = pytest.importorskip("openai")
+    waits = []
+    monkeypatch.setattr(openai._base_client.time, "sleep", waits.append)
+    server.headers = {"Retry-After": "7"}
+    server.say = lambda _: (429, {}) if len(server.seen) < 3 else "supports"
+    assert judge(server).label(CASE).label == "supports"
+    assert waits == [7.0, 7.0]
+
+
+@pytest.mark.usefixtures("no_waiting")
+def test_a_server_that_does_not_answer_is_given_up(server):
+    late = threading.Event()
+    server.say = lambda _: late.wait(30) and "late"
+    try:
+        with pytest.raises(InstrumentError, match="timed out"):
+            Chat(server.url, "m", timeout=0.1).ask(ASK)
+        assert len(server.seen) == 5
+    finally:
+        late.set()
 
 
 @pytest.mark.parametrize(
@@ -213,6 +359,19 @@ def test_what_cannot_be_sent_is_refused(server, monkeypatch):
         judge(server, temperature=float("nan"))
     with pytest.raises(UsageError, match="no URL"):
         Chat(f"{server.url}\n", "m")
+    for wrong in (
+        {"max_tokens": 0},
+        {"max_tokens_field": "length"},
+        {"timeout": math.nan},
+        {"timeout": 0.0},
+        {"extra": {"messages": []}},
+        {"extra": {"stream": True}},
+        {"extra": {"max_tokens": 1}},
+        {"extra": {"x": math.inf}},
+        {"extra": {"x": {1, 2}}},
+    ):
+        with pytest.raises(UsageError):
+            Chat(server.url, "m", **wrong)
     monkeypatch.setenv("ALL_PROXY", "gopher://127.0.0.1")
     with pytest.raises(UsageError, match="proxy"):
         judge(server)

@@ -4,7 +4,7 @@ import pytest
 
 from memruler.errors import InstrumentError
 from memruler.judges.base import Judge, Judged
-from memruler.judges.many import label_many
+from memruler.judges.many import label_many, run_many
 
 
 class Scripted:
@@ -93,3 +93,53 @@ def test_after_an_error_nothing_more_is_asked():
 
 def test_no_case_asks_nothing():
     assert list(label_many(Scripted(str), [])) == []
+
+
+def test_results_come_as_they_are_ready_with_their_places():
+    """The first item waits until the second one has come out."""
+    second = threading.Event()
+
+    def work(item):
+        if item == "slow":
+            second.wait(30)
+        return item.upper()
+
+    told = []
+    results = run_many(
+        work, ["slow", "fast"], at_a_time=2, tick=lambda done, of: told.append((done, of))
+    )
+    assert next(results) == (1, "FAST")
+    assert told == [(1, 2)]
+    second.set()
+    assert list(results) == [(0, "SLOW")]
+    assert told == [(1, 2), (2, 2)]
+
+
+def test_the_error_is_raised_as_it_is_and_what_came_before_is_given():
+    def work(item):
+        return 1 // item
+
+    results = run_many(work, [1, 0, 1], at_a_time=1)
+    assert next(results) == (0, 1)
+    with pytest.raises(ZeroDivisionError):
+        list(results)
+
+
+def test_nothing_is_begun_after_the_iterator_is_left():
+    begun, first, go = [], threading.Event(), threading.Event()
+
+    def work(item):
+        begun.append(item)
+        if item:
+            first.set()
+            go.wait(30)
+
+    results = run_many(work, range(100), at_a_time=1)
+    next(results)
+    assert first.wait(30)
+    results.close()
+    threads = [t for t in threading.enumerate() if t.name.startswith("memruler-judge")]
+    go.set()
+    for thread in threads:
+        thread.join(30)
+    assert begun == [0, 1]

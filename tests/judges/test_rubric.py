@@ -72,7 +72,7 @@ def test_a_case_without_a_field():
 
 
 def test_no_such_rubric():
-    with pytest.raises(UsageError, match="known: support"):
+    with pytest.raises(UsageError, match="unknown rubric"):
         load_rubric("../support")
 
 

@@ -29,10 +29,13 @@ def make_records(
     queries: int = 2,
     took: float = 1.5,
     ways: tuple[Attribution, ...] = ("reported",),
+    *,
+    own: tuple[tuple[str | None, str | None], ...] = ((None, None),),
 ) -> Records:
     """A small instance; only `took` may differ between two that are otherwise the same.
 
-    The items become known in `ways` in turn.
+    The items become known in `ways` in turn, and the searches have the answers, or their errors,
+    of `own` in turn.
     """
     gold = Evidence(
         rule="strict",
@@ -82,6 +85,8 @@ def make_records(
             context_chars=10 * query,
             latency_ms=took * (query + 1),
             error=None if query else "timed out",
+            answer=own[query % len(own)][0],
+            answer_error=own[query % len(own)][1],
         )
         for query in range(queries)
     ]

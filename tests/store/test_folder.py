@@ -286,5 +286,5 @@ class TestManifest:
             first = folder.read(MANIFEST)
             folder.write_manifest(folder.manifest())
             assert folder.read(MANIFEST) == first
-        assert first.startswith(b'{\n  "schema_version": 2,\n')
+        assert first.startswith(b'{\n  "schema_version": 3,\n')
         assert first.endswith(b"}\n")

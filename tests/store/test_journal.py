@@ -149,8 +149,9 @@ def test_a_run_goes_on_after_a_cut(tmp_path, written, records, add):
 @pytest.mark.parametrize(
     ("first", "message"),
     [
-        (b'{"t":"journal","schema_version":3}\n', "upgrade memruler"),
+        (b'{"t":"journal","schema_version":4}\n', "upgrade memruler"),
         (b'{"t":"journal","schema_version":1}\n', "finish it with the version"),
+        (b'{"t":"journal","schema_version":2}\n', "finish it with the version"),
         (b'{"t":"begin","instance":0,"key":"a"}\n', "not a journal"),
         (b"\x89PNG\r\n\x1a\n", "not a journal"),
         (b"hello", "not a journal"),

@@ -80,6 +80,27 @@ def test_a_run_of_version_1_was_given_turns():
     assert step.manifest({"fingerprint": 5}) == {"fingerprint": 5}
 
 
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_no_system_was_asked_for_answers_before_version_3(version):
+    folder = RunFolder.open(HERE / "data" / version)
+    table = read_table(folder, "trace")
+    assert table.schema.equals(tables.TRACE)
+    for column in ("answer", "answer_error"):
+        assert table.column(column).to_pylist() == [None] * 5
+    step = migrate.MIGRATIONS[2]
+    raw = {"schema_version": 2}
+    assert step.manifest(raw) is raw
+    (batch,) = read_table(folder, "lineage").to_batches()
+    assert step.batch("lineage", batch) is batch
+
+
+def test_version_3_keeps_answers_and_their_errors():
+    table = read_table(RunFolder.open(HERE / "data" / "v3"), "trace")
+    assert table.column("answer").to_pylist() == [None, "", 'on "May 7"\n\u202e', None, None]
+    wanted = [None, None, None, "timed out", None]
+    assert table.column("answer_error").to_pylist() == [*wanted]
+
+
 def test_what_version_1_left_unfinished_is_refused(tmp_path):
     with RunFolder.claim(tmp_path, "run") as folder:
         folder.write("journal.jsonl", b'{"t":"journal","schema_version":1}\n')
@@ -105,7 +126,7 @@ def change(path: Path, **changes: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "message"), [(3, "upgrade memruler"), (0, "no longer reads"), (-1, "no longer")]
+    ("version", "message"), [(4, "upgrade memruler"), (0, "no longer reads"), (-1, "no longer")]
 )
 def test_other_versions_are_refused(sealed, version, message):
     change(sealed, schema_version=version)
@@ -114,7 +135,7 @@ def test_other_versions_are_refused(sealed, version, message):
 
 
 class Step:
-    """From a version 2 whose manifest said `name`, to an imagined version 3."""
+    """From a version 3 whose manifest said `name`, to an imagined version 4."""
 
     def manifest(self, raw):
         return {**{k: v for k, v in raw.items() if k != "name"}, "stem": raw["name"]}
@@ -131,11 +152,11 @@ def test_an_older_run_reads_as_todays(sealed, manifest, monkeypatch):
     change(sealed, name="run", stem=None)
     before = {p.name: p.read_bytes() for p in sealed.iterdir()}
     for module in (folders, migrate, tables):
-        monkeypatch.setattr(module, "SCHEMA_VERSION", 3)
-    monkeypatch.setitem(migrate.MIGRATIONS, 2, Step())
+        monkeypatch.setattr(module, "SCHEMA_VERSION", 4)
+    monkeypatch.setitem(migrate.MIGRATIONS, 3, Step())
     folder = RunFolder.open(sealed)
-    assert folder.version == 2
-    today = msgspec.structs.replace(manifest("run", sealed=True), schema_version=3)
+    assert folder.version == 3
+    today = msgspec.structs.replace(manifest("run", sealed=True), schema_version=4)
     assert folder.manifest() == today
     assert read_table(folder, "ingest").column("key").to_pylist() == ["migrated key-0"]
     assert read_table(folder, "ingest", ["key"]).column_names == ["key"]

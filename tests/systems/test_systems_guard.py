@@ -1,11 +1,13 @@
 """What foreign code does wrong is named, and never scored."""
 
 import asyncio
+from itertools import product
 
 import pytest
 
 from memruler.errors import InstrumentError, SystemUnderTestError
 from memruler.model.system import (
+    Answers,
     CountsTruncated,
     ExportsLineage,
     Hit,
@@ -20,6 +22,7 @@ from memruler.systems.guard import Guard
 from memruler.systems.guarded import GuardedSystem
 
 IDENTITY = SystemIdentity(name="x", version="1", digest="own")
+METHODS = ["ingest", "settle", "search", "close", "search_many", "lineage", "answer"]
 
 
 class Raises:
@@ -58,11 +61,12 @@ def call(memory, turns, name):
         "ingest": (turns.session("x"),),
         "search": ("x", 5, turns.at),
         "search_many": ([SearchRequest(text="x", k=5, at=turns.at)],),
+        "answer": ("x", turns.at),
     }
     return getattr(memory, name)(*arguments.get(name, ()))
 
 
-@pytest.mark.parametrize("name", ["ingest", "settle", "search", "close", "search_many", "lineage"])
+@pytest.mark.parametrize("name", METHODS)
 def test_whatever_is_raised_names_class_method_and_line(tmp_path, turns, name):
     memory = opened(tmp_path, **{name: ValueError("odd\nvalue")})
     with pytest.raises(SystemUnderTestError) as caught:
@@ -110,7 +114,7 @@ class Masked(Exception):  # noqa: N818
         raise OSError
 
 
-@pytest.mark.parametrize("name", ["ingest", "settle", "search", "close", "search_many", "lineage"])
+@pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize(
     ("kind", "arguments", "said"),
     [
@@ -176,21 +180,24 @@ def test_an_error_of_memruler_passes_through(tmp_path, turns):
     assert caught.value is error
 
 
-@pytest.mark.parametrize("many", [True, False])
-@pytest.mark.parametrize("exports", [True, False])
-@pytest.mark.parametrize("counts", [True, False])
-def test_abilities_are_those_of_what_is_guarded(tmp_path, turns, many, exports, counts):
+@pytest.mark.parametrize("has", list(product([True, False], repeat=4)))
+def test_abilities_are_those_of_what_is_guarded(tmp_path, turns, has):
+    many, exports, counts, answers = has
     ranking = Ranking((Hit(item="a", score=1.5),))
     item = MemoryItem(id="a", kind="fact", sources=(), text="x")
     methods = {
         "search_many": [ranking] if many else "absent",
         "lineage": (i for i in [item]) if exports else "absent",
         "truncated": 3 if counts else "absent",
+        "answer": "in May" if answers else "absent",
     }
     memory = opened(tmp_path, **methods)
     assert isinstance(memory, SearchesMany) == many
     assert isinstance(memory, ExportsLineage) == exports
     assert isinstance(memory, CountsTruncated) == counts
+    assert isinstance(memory, Answers) == answers
+    if answers:
+        assert call(memory, turns, "answer") == "in May"
     if counts:
         assert memory.truncated() == 3
     if many:
@@ -213,6 +220,9 @@ def test_abilities_are_those_of_what_is_guarded(tmp_path, turns, many, exports, 
         ("lineage", [MemoryItem(id="a", kind="x", sources=(), text="\udc00")], "surrogates"),
         ("truncated", -1, "returned no count"),
         ("truncated", True, "returned no count"),
+        ("answer", 5, "returned no text"),
+        ("answer", "\ud800", "raised UnicodeEncodeError"),
+        ("answer", "x" * 1_000_001, "returned 1000001 characters; at most 1000000"),
         ("lineage", [Hit(item="a")], "returned Hit, not MemoryItem"),
         (
             "lineage",

@@ -1,4 +1,4 @@
-"""`memruler cache`: what the cache of vectors holds, whether it is sound, and how to shrink it."""
+"""`memruler cache`: what the caches of vectors and of replies hold, and how to shrink them."""
 
 from typing import TYPE_CHECKING
 
@@ -17,11 +17,12 @@ _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print it as JSO
 
 @click.group(name="cache")
 def command() -> None:
-    """Look after the cache of vectors.
+    """Look after the cache of vectors, and the replies that were paid for.
 
     It is in the folder MEMRULER_CACHE names, else in the platform's own, and holds up to
     MEMRULER_CACHE_MAX bytes (2GiB by default); the least recently used vectors make room.
-    Everything in it can be computed again.
+    Every vector can be computed again. The replies of models (`replies`) have no limit, and are
+    removed only on demand: they were paid for.
     """
 
 
@@ -64,6 +65,20 @@ def _clear() -> None:
     from memruler.embedding import cache_folder, cache_upkeep  # noqa: PLC0415 - as in `_show`
 
     click.echo(f"removed {cache_upkeep.clear(cache_folder.vectors_dir())} vectors")
+
+
+@command.command(name="replies")
+@click.option("--clear", is_flag=True, help="Remove them all; they will be paid for anew.")
+def _replies(*, clear: bool) -> None:
+    """Tell how many replies of models are kept, or remove them."""
+    from memruler.judges import replies  # noqa: PLC0415 - as in `_show`
+
+    if clear:
+        click.echo(f"removed {replies.clear_replies()} replies")
+        return
+    found = replies.replies_report()
+    where = printable(replies.replies_path())
+    click.echo(f"{found.replies} replies, {_size(found.bytes)} in {where}")
 
 
 def _show(*, check: bool, as_json: bool) -> "list[FileReport]":

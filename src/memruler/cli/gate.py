@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from memruler.cli.parameters import PATH, POINTS
+from memruler.cli.parameters import FILE, PATH, POINTS
 
 __all__ = ["command"]
 
@@ -17,7 +17,7 @@ _CODES = {"pass": 0, "fail": 1, "unresolved": 5}
 @click.option(
     "--metric",
     metavar="NAME",
-    help="Of runs recall_all@5, or turn:recall_all@5; of files a column of numbers.",
+    help="Of runs recall_all@5, or turn:recall_all@5, or that of a grading; of files a column.",
 )
 @click.option(
     "--min-delta",
@@ -45,6 +45,11 @@ _CODES = {"pass": 0, "fail": 1, "unresolved": 5}
 @click.option("--changed", multiple=True, metavar="KEY", help="What is under test. Repeatable.")
 @click.option("--shared", is_flag=True, help="Take the items with a value on both sides.")
 @click.option(
+    "--calibration",
+    type=FILE,
+    help="Of the judge, by `memruler judge calibrate`: decide on the corrected difference.",
+)
+@click.option(
     "--resamples", type=click.IntRange(1000, 10_000_000), default=10_000, show_default=True
 )
 @click.option("--seed", type=click.IntRange(0), default=7, show_default=True)
@@ -61,16 +66,17 @@ def command(
     show_moved: bool,
     changed: tuple[str, ...],
     shared: bool,
+    calibration: Path | None,
     resamples: int,
     seed: int,
     as_json: bool,
 ) -> None:
     """Decide whether a candidate is good enough, on paired scores.
 
-    BASE and CANDIDATE are two run folders, or two files of scores (.csv or .jsonl with a column
-    `id`). Between deterministic runs the difference is a fact; anything else gets a 95 % interval
-    of whole clusters. Exit code 0 passes, 1 fails, 5 is unresolved: within the noise floor, or
-    under-powered. 4 is a refusal.
+    BASE and CANDIDATE are two run folders, two folders of grades (RUN/answers/NAME/grades/GRADE),
+    or two files of scores (.csv or .jsonl with a column `id`). Between deterministic runs the
+    difference is a fact; anything else gets a 95 % interval of whole clusters. Exit code 0 passes,
+    1 fails, 5 is unresolved: within the noise floor, or under-powered. 4 is a refusal.
     """
     # Late: --help must not wait for numpy and pyarrow.
     from memruler.compare.gate import gate  # noqa: PLC0415
@@ -90,6 +96,7 @@ def command(
             by=by,
             changed=changed,
             shared=shared,
+            calibration=calibration,
             resamples=resamples,
             seed=seed,
         )

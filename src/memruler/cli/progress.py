@@ -14,11 +14,12 @@ _EVERY_SECONDS = 10
 
 
 @contextmanager
-def progress(total: int | None) -> Iterator[Tick]:
+def progress(total: int | None, unit: str = "instances") -> Iterator[Tick]:
     """Show a line while a run goes; where stderr is no terminal, a plain line now and then.
 
     Args:
         total: Instances to be done, None when not known.
+        unit: What they are called; they are told as the phase `instance` whatever they are.
     """
     # Late: a verb's --help needs no rich.
     from rich.console import Console  # noqa: PLC0415
@@ -43,7 +44,7 @@ def progress(total: int | None) -> Iterator[Tick]:
     with Progress(
         *columns, console=console, transient=True, disable=not console.is_terminal
     ) as bar:
-        overall = bar.add_task("instances", total=total)
+        overall = bar.add_task(unit, total=total)
         step = bar.add_task("starting", total=None)
 
         def tick(phase: str, done: int, of: int) -> None:
@@ -53,7 +54,7 @@ def progress(total: int | None) -> Iterator[Tick]:
                 if not console.is_terminal and monotonic() - said >= _EVERY_SECONDS:
                     said = monotonic()
                     of_all = "" if total is None else f" of {total}"
-                    click.echo(f"{done}{of_all} instances in {said - started:.0f} s", err=True)
+                    click.echo(f"{done}{of_all} {unit} in {said - started:.0f} s", err=True)
             else:
                 bar.update(step, description=phase, completed=done, total=of)
 

@@ -41,10 +41,10 @@ def command(
 ) -> None:
     """Sum up repeated draws: majority labels, flips, and what moved.
 
-    BASE and CANDIDATE are files of scores (.csv or .jsonl) with a row a draw: `id`, `repeat`, a
-    column of labels, and where known `error` and `top`, the keys that the reader was given. One
-    file gives that side; two also give where the majorities differ, and the paired difference of
-    all items and of the stable ones. Exit code 4 is a refusal.
+    BASE and CANDIDATE are folders of grades, or files of scores (.csv or .jsonl) with a row a
+    draw: `id`, `repeat`, a column of labels, and where known `error` and `top`, the keys that the
+    reader was given. One gives that side; two also give where the majorities differ, and the
+    paired difference of all items and of the stable ones. Exit code 4 is a refusal.
     """
     # Late: --help must not wait for numpy.
     from memruler.compare.refusal import Incomparable  # noqa: PLC0415

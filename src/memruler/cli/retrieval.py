@@ -49,6 +49,7 @@ _TYPED = click.core.ParameterSource.COMMANDLINE
 @click.option("--out", type=PATH, default=Path("runs"), show_default=True)
 @click.option("--stem", help="Name of the run folder; repeat it to resume an interrupted run.")
 @click.option("--one-by-one", is_flag=True, help="No batched search: every query is timed.")
+@click.option("--answers", is_flag=True, help="Ask the system for answers of its own, too.")
 @click.option("--keep", is_flag=True, help="Keep the system's stores in the run folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.pass_context

@@ -28,6 +28,9 @@ _FIXED: dict[str, tuple[ReasonCode, str]] = {
 """Parts that can never be the change under test: other questions, or another ruler. The last four
 stand only in what files of scores declare."""
 
+_GRADED = {"ruler.grader", "ruler.metric"}
+"""Parts of a ruler that only a grading of answers has."""
+
 _MANY = 3
 _LONGEST = 60
 
@@ -94,6 +97,8 @@ def _fingerprint(found: Differences) -> Iterator[Reason]:
         if part == "population" and other_corpus(found):
             continue
         code, hint = _FIXED[part]
+        if any(d.key in _GRADED for d in fixed):
+            hint = "grade both by the same grader"
         what = ", ".join(f"{d.key} differs ({_values(d)})" for d in fixed if _part(d) == part)
         yield Reason(code=code, what=what, hint=hint)
     open_ = [d for d in found.undeclared if _part(d) not in _FIXED]

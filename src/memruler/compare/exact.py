@@ -9,6 +9,7 @@ from memruler.compare.changes import changed_queries, recounted
 from memruler.compare.comparable import other_corpus, reasons
 from memruler.compare.deltas import macro, verdict
 from memruler.compare.fingerprint import Differences, differences
+from memruler.compare.grade_side import MIXED
 from memruler.compare.headline import LEVELS, Cell, choose_headline
 from memruler.compare.load import LoadedRun, QueryKey, load, names, side
 from memruler.compare.notes import notes, unlike_code
@@ -28,6 +29,7 @@ from memruler.compare.target_part import UnderTarget, turned, under_targets
 from memruler.errors import UsageError
 from memruler.metrics.names import MetricName
 from memruler.model.summary import Level
+from memruler.store.grades import is_grades
 
 __all__ = ["compare"]
 
@@ -59,7 +61,7 @@ def compare(
     Raises:
         Incomparable: A difference would not mean what it looks like; every reason at once.
         UsageError: A declared key or a metric is unknown; both runs are the same folder;
-            `shared` and `common` are asked for together.
+            `shared` and `common` are asked for together; or both are gradings of answers.
         FormatError: A folder is no finished and scored run.
     """
     if base.resolve() == candidate.resolve():
@@ -70,6 +72,7 @@ def compare(
         raise UsageError(
             "--shared keeps the cut-offs that -k common leaves out", hint="choose one of the two"
         )
+    _refuse_grades(base, candidate)
     left, right = map(load, (base, candidate), names(base, candidate))
     found = differences(left.manifest.fingerprint, right.manifest.fingerprint, changed)
     selection = select(left, right, cutoffs, levels, shared=shared)
@@ -118,6 +121,19 @@ def compare(
             *notes(left, right, found, deciding if metric is None else None, bound),
         ),
     )
+
+
+def _refuse_grades(base: Path, candidate: Path) -> None:
+    """A grading has one number an answer, and no lists to compare at cut-offs."""
+    graded = [is_grades(path) for path in (base, candidate)]
+    if all(graded):
+        raise UsageError(
+            "these are grades of answers, and this verb compares what was retrieved",
+            where=f"{base} against {candidate}",
+            hint="memruler gate decides on grades",
+        )
+    if any(graded):
+        raise Incomparable(*names(base, candidate), [MIXED])
 
 
 def _by_target(

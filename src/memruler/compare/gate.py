@@ -14,11 +14,13 @@ from memruler.compare.beyond import (
     paired_test,
     slice_rows,
 )
+from memruler.compare.judge_calibration import correct, read_calibration, scaled
 from memruler.compare.pairing import Pair, read_pair
 from memruler.compare.record import Difference
 from memruler.compare.refusal import Incomparable
 from memruler.errors import Refusal
 from memruler.stats.bootstrap import paired_bootstrap
+from memruler.stats.calibration import Corrected
 from memruler.stats.gate import (
     DEFAULT_BAND,
     Outcome,
@@ -49,6 +51,8 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True):
         counted: Items with a value on both sides.
         absent: Reason to the number of items without.
         interval: With its method, resamples, seed and clusters; None for `exact`.
+        corrected: The difference with the judge's errors taken out, which then decides; None
+            where no calibration was given.
         threshold: What the difference must exceed.
         band: Half the width of the null band; None for `exact`.
         test: Beside the interval; None for `exact`.
@@ -74,6 +78,7 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True):
     counted: int
     absent: dict[str, int]
     interval: Interval | None
+    corrected: Corrected | None = None
     threshold: float
     band: float | None
     test: PairedTest | None = None
@@ -117,6 +122,7 @@ def gate(
     by: str | None = None,
     changed: tuple[str, ...] = (),
     shared: bool = False,
+    calibration: Path | None = None,
     resamples: int = 10_000,
     seed: int = 7,
 ) -> Gate:
@@ -133,12 +139,15 @@ def gate(
         by: What to slice by, named like a cluster key; None for no slices.
         changed: See `read_pair`.
         shared: See `read_pair`.
+        calibration: What `memruler judge calibrate` wrote of the judge that gave both sides their
+            labels: the gate then decides on the corrected difference.
         resamples: See `paired_bootstrap`.
         seed: See `paired_bootstrap`.
 
     Raises:
-        Refusal: The two may not be compared; a band is given for a deterministic ruler; or fewer
-            than two clusters are left.
+        Refusal: The two may not be compared; a band is given for a deterministic ruler; fewer
+            than two clusters are left; or the calibration is of another judge, or says that the
+            labels carry no information.
         UsageError: A name or a number is wrong.
     """
     pair = read_pair(
@@ -152,12 +161,20 @@ def gate(
     interval: Interval | None = None
     why: Why | None = None
     test: PairedTest | None = None
+    corrected: Corrected | None = None
     if pair.deterministic:
+        if calibration is not None:
+            raise Refusal(
+                ["both sides are deterministic: no judge had a say, and none is corrected"],
+                hint="leave --calibration out",
+            )
         outcome = gate_exact(delta, threshold, band=band)
     else:
         band = DEFAULT_BAND if band is None else band
         interval = _interval(pair, resamples, seed)
-        outcome, why = gate_interval(interval, threshold, band=band)
+        if calibration is not None:
+            corrected = correct(pair, interval, read_calibration(calibration), calibration)
+        outcome, why = _decided(interval, corrected, threshold, band)
         test = paired_test(pair.deltas, pair.clusters, resamples=resamples, seed=seed)
     return Gate(
         base=pair.base,
@@ -174,6 +191,7 @@ def gate(
         counted=len(pair.deltas),
         absent=pair.absent,
         interval=interval,
+        corrected=corrected,
         threshold=threshold,
         band=band,
         test=test,
@@ -225,6 +243,23 @@ def band(
         degraded=pair.degraded,
         notes=pair.notes,
     )
+
+
+def _decided(
+    interval: Interval, corrected: Corrected | None, threshold: float, band: float
+) -> tuple[Outcome, Why | None]:
+    """What the difference says; with a calibration the corrected one.
+
+    The band is of observed differences, so it grows by 1 / J as they do. A point says as little
+    after the correction as before it.
+    """
+    if corrected is None:
+        return gate_interval(interval, threshold, band=band)
+    outcome, why = gate_interval(scaled(interval, corrected), threshold, band=band / corrected.j)
+    if interval.low == interval.high and outcome != "unresolved":
+        seen, unsure = gate_interval(interval, threshold * corrected.j, band=band)
+        return (outcome, why) if seen == outcome else ("unresolved", unsure or "under_powered")
+    return outcome, why
 
 
 def _interval(pair: Pair, resamples: int, seed: int) -> Interval:

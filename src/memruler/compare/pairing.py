@@ -4,11 +4,19 @@ from collections import Counter
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from memruler.compare.comparable import declared_reasons, run_reasons
 from memruler.compare.fingerprint import Differences, differences
+from memruler.compare.grade_side import (
+    MIXED,
+    grade_items,
+    grade_side,
+    trust,
+    without_determinism,
+)
 from memruler.compare.headline import LEVELS, headline_cell
 from memruler.compare.items import Items
 from memruler.compare.load import LoadedRun, load, names
@@ -43,6 +51,8 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
         changed: The declared differences.
         degraded: Why neither side is to be trusted.
         notes: What a reader must know.
+        declared: What each side was measured with.
+        repeats: Most values that an item had on either side, before they became one.
     """
 
     base: str
@@ -58,6 +68,8 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     changed: tuple[Difference, ...]
     degraded: tuple[str, ...]
     notes: tuple[str, ...]
+    declared: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {})
+    repeats: int = 1
 
 
 def read_pair(
@@ -71,13 +83,13 @@ def read_pair(
     shared: bool = False,
     check: bool = True,
 ) -> Pair:
-    """Read two run folders, or two files of scores, as pairs.
+    """Read two run folders, two gradings, or two files of scores, as pairs.
 
     Args:
-        base: The baseline.
+        base: The baseline. A run stands for its only grading with `metric`, where it has one.
         candidate: The candidate.
         metric: A column; of a run `recall_all@5`, or with its level `turn:recall_all@5`. None
-            for the headline of a run, or the only metric of a file.
+            for the headline of a run, or the only metric of a grading or a file.
         cluster: A cluster key, a column, or `path:N`, the first N parts of an id cut at `/`. None
             where each item stands alone.
         by: What to slice by, named like a cluster key.
@@ -96,6 +108,11 @@ def read_pair(
     if base.resolve() == candidate.resolve():
         raise UsageError("both sides are the same", where=base, hint="name two")
     own = names(base, candidate)
+    if any(graded := [grade_side(path, metric) for path in (base, candidate)]):
+        sides = _graded((base, candidate), graded, own)
+        one, other = (without_determinism(side.declared) for side, _ in sides)
+        found = differences(one, other, changed)
+        return _paired_files(sides, found, metric, (cluster, by), shared=shared, check=check)
     runs = [path.is_dir() for path in (base, candidate)]
     if any(runs) and not all(runs):
         raise UsageError(
@@ -117,6 +134,44 @@ def read_pair(
     if reasons:
         raise Incomparable(left.name, right.name, reasons)
     return _paired(left, right, name, (cluster, by), found)
+
+
+def _graded(
+    paths: tuple[Path, Path], graded: list[Path | None], own: tuple[str, str]
+) -> list[tuple[Items, str | None]]:
+    """Two gradings, or a grading and a file of scores; each with its own metric, if it says so."""
+    sides: list[tuple[Items, str | None]] = []
+    for path, folder, name in zip(paths, graded, own, strict=True):
+        if folder is not None:
+            items, manifest = grade_items(folder, name)
+            sides.append((items, manifest.metric))
+        elif path.is_dir():
+            raise Incomparable(*own, [MIXED])
+        else:
+            sides.append((read_score_file(path, name), None))
+    return sides
+
+
+def _paired_files(
+    sides: list[tuple[Items, str | None]],
+    found: Differences,
+    metric: str | None,
+    keys: tuple[str | None, str | None],
+    *,
+    shared: bool,
+    check: bool,
+) -> Pair:
+    """Pairs of which at least one side is a grading."""
+    (left, one), (right, other) = sides
+    reasons = [*declared_reasons(found), *trust(left, right)] if check else []
+    if any(reason.code != "undeclared" for reason in reasons):
+        # Another ruler may not even have the metric: that is not what must be told.
+        raise Incomparable(left.name, right.name, reasons)
+    name = _metric(left, right, metric or one or other)
+    reasons += _unpaired(left, right, name, shared=shared)
+    if reasons:
+        raise Incomparable(left.name, right.name, reasons)
+    return _paired(left, right, name, keys, found)
 
 
 def _comparable(
@@ -260,6 +315,8 @@ def _paired(
         changed=found.declared,
         degraded=left.degraded,
         notes=tuple(notes),
+        declared=(left.declared, right.declared),
+        repeats=max(left.repeats, right.repeats),
     )
 
 

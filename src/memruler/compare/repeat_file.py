@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from memruler.compare.grade_side import grade_side, scores_path
 from memruler.compare.score_file import (
     MISSING,
     cell_number,
@@ -23,6 +24,7 @@ from memruler.compare.score_file import (
 from memruler.compare.score_rows import LIST, Row, fault, read_rows
 from memruler.errors import UsageError
 from memruler.stats.repeats_item import Repeat
+from memruler.store.grades import read_manifest
 
 __all__ = ["RepeatFile", "read_repeat_file"]
 
@@ -84,18 +86,32 @@ def read_repeat_file(path: Path, name: str) -> RepeatFile:
     """Read the draws of one side.
 
     Args:
-        path: `.csv`, or `.jsonl` with an object a line.
+        path: `.csv`, or `.jsonl` with an object a line; or a folder of grades.
         name: What to call it.
 
     Raises:
-        UsageError: It is missing, a folder, or has another ending.
+        UsageError: It is missing, another folder, or has another ending.
         CorpusError: A row is wrong; file and line are named.
+        FormatError: The grades are damaged, or the answers have changed since.
     """
     if path.is_dir():
-        raise UsageError(
-            "a folder has no repeats",
-            where=path,
-            hint="name a .csv or .jsonl file with columns `id`, `repeat` and one of labels",
+        grades = grade_side(path, None)
+        if grades is None:
+            raise UsageError(
+                "a folder has no repeats, but for one of grades",
+                where=path,
+                hint="name RUN/answers/NAME/grades/GRADE, or a .csv or .jsonl file with columns "
+                "`id`, `repeat` and one of labels",
+            )
+        metric = read_manifest(grades).metric
+        scores = scores_path(grades)
+        rows = read_rows(scores)
+        return RepeatFile(
+            name=name,
+            path=scores,
+            metrics=(metric,),
+            declared=read_declared(scores),
+            grouped=group_rows(rows, scores),
         )
     rows = read_rows(path)
     return RepeatFile(

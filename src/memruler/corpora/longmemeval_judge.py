@@ -6,6 +6,7 @@ string constants are read: nothing of it is ever executed.
 
 import ast
 import string
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -76,9 +77,19 @@ def extract_templates(source: bytes, where: Path) -> dict[str, str]:
     if len(source) > _LARGEST:
         raise _fault("it is too long", where)
     try:
-        tree = ast.parse(source)
+        # Decoded here, so that the file chooses no codec; and its odd escapes are no news.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(source.decode("utf-8-sig"))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise _fault(f"it cannot be parsed: {error}", where) from None
+    try:
+        return _templates(tree, where)
+    except RecursionError:
+        raise _fault("it is nested too deeply", where) from None
+
+
+def _templates(tree: ast.Module, where: Path) -> dict[str, str]:
     functions = [
         node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == _FUNCTION
     ]

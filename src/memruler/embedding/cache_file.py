@@ -7,24 +7,19 @@ operating system pass through here: `cache.py` decides what they mean.
 import hashlib
 import os
 import sqlite3
-import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from memruler.errors import UsageError
-from memruler.store.safe import open_append
+from memruler.store.database import SIDE_FILES, is_damage, open_database
 
 __all__ = ["SIDE_FILES", "CacheFile", "CachedVector", "is_damage"]
 
 # "mrvc" (memruler vector cache), so that a foreign SQLite file is never taken for ours.
 _APPLICATION_ID = 0x6D727663
-_BUSY_SECONDS = 30.0
 _KEYS_A_QUERY = 500
 _SEAL_BYTES = 8
-SIDE_FILES = ("-wal", "-shm", "-journal")
-"""What SQLite may append to a file's name for a file of its own."""
 
 # 8 KiB holds five vectors of 384 float32 almost without a gap; 4 KiB would waste a quarter.
 # auto_vacuum must be set before anything is read, or an eviction could not shrink the file.
@@ -62,9 +57,6 @@ _OLDEST = (
     " ORDER BY CAST(coalesce(r.used, 0) AS INTEGER), v.id LIMIT ?"
 )
 
-# SQLite's ERROR among them: our statements are fixed, so it can only mean a foreign schema.
-_DAMAGE = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-
 
 class CachedVector(NamedTuple):
     """One row.
@@ -85,14 +77,6 @@ class CachedVector(NamedTuple):
         return hashlib.blake2b(self.key + flag + self.vector, digest_size=_SEAL_BYTES).digest()
 
 
-def is_damage(error: BaseException) -> bool:
-    """Whether the error says that the file itself is broken or foreign."""
-    code = getattr(error, "sqlite_errorcode", None)
-    return isinstance(error, sqlite3.DatabaseError) and (
-        code is None or (code & 0xFF) in _DAMAGE  # the rest is SQLite's extended code
-    )
-
-
 class CacheFile:
     """The file, open; made if it is missing. One process, one thread at a time.
 
@@ -110,18 +94,7 @@ class CacheFile:
         self.path = path
         self._pid = os.getpid()
         self._used: dict[int, int] = {}
-        # Judged and, if need be, made by its open inode. SQLite opens it once more by name, which
-        # a link made in between could redirect: see docs/embedding.md.
-        open_append(path).close()
-        for suffix in SIDE_FILES:
-            _refuse_link(path.with_name(path.name + suffix))
-        self._db = sqlite3.connect(
-            f"{path.absolute().as_uri()}?mode=rw",
-            uri=True,
-            timeout=_BUSY_SECONDS,
-            isolation_level=None,
-            check_same_thread=False,
-        )
+        self._db = open_database(path)
         try:
             self._prepare(embedder)
         except BaseException:
@@ -290,14 +263,6 @@ class CacheFile:
 
 
 _INHERITED: list[sqlite3.Connection] = []
-
-
-def _refuse_link(path: Path) -> None:
-    """Refuse a link of either kind where SQLite may write; that nothing is there is fine."""
-    with suppress(FileNotFoundError):
-        state = path.lstat()
-        if stat.S_ISLNK(state.st_mode) or state.st_nlink > 1:
-            raise UsageError("refusing a link where a file belongs", where=path, hint="remove it")
 
 
 def _row(key: object, vector: object, flag: object) -> CachedVector | None:

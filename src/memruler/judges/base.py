@@ -5,7 +5,36 @@ from typing import Protocol, runtime_checkable
 
 import msgspec
 
-__all__ = ["Judge", "JudgeIdentity", "Judged"]
+from memruler.errors import InstrumentError
+
+__all__ = ["ChatReply", "Judge", "JudgeIdentity", "Judged", "RefusedRequestError"]
+
+
+class RefusedRequestError(InstrumentError):
+    """The server or the model will not answer this one request; others may fare better."""
+
+
+class ChatReply(msgspec.Struct, frozen=True, kw_only=True):
+    """What a model said to one request.
+
+    Attributes:
+        text: What was said; empty where nothing was.
+        finish: Why it ended, as the server says (`stop`, `length`, `content_filter`).
+        refusal: Why the model declines, where the server has a field for it; else None.
+        served: What the server calls the model that answered; None where it is not known.
+        system_fingerprint: What the server calls its backend; None where it does not say.
+        prompt_tokens, completion_tokens: As the server counts; None where it does not say.
+        reused: Whether the reply was paid for before, or by another request with the same words.
+    """
+
+    text: str
+    finish: str | None
+    refusal: str | None = None
+    served: str | None = None
+    system_fingerprint: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    reused: bool = False
 
 
 class JudgeIdentity(msgspec.Struct, frozen=True, kw_only=True):

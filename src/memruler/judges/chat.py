@@ -1,7 +1,7 @@
 """A chat model behind any OpenAI-compatible endpoint (OpenAI, vLLM, Ollama, llama.cpp).
 
 The official SDK sends the requests and tries again where that may help. The key is read from the
-environment and appears in no identity, message or file.
+environment and appears in no identity, message or file. docs/llm.md has the outcome of each fault.
 """
 
 import importlib
@@ -10,13 +10,15 @@ import re
 import threading
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
+from time import sleep
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 
 from memruler.errors import InstrumentError, UsageError, printable
-from memruler.judges.base import Judged, JudgeIdentity
+from memruler.judges.base import ChatReply, Judged, JudgeIdentity, RefusedRequestError
+from memruler.judges.faults import refused_setting, without
+from memruler.judges.request import ChatSettings, server_of
 from memruler.judges.rubric import Message, Rubric, parse_reply
 from memruler.net.sdk import careful_http, key_from
 
@@ -28,29 +30,19 @@ _NO_KEY = "none"
 
 _RETRIES = 4
 _TIMEOUT_SECONDS = 120.0
+_PAUSES = (0.5, 2.0)
+"""Seconds before a request is sent again whose answer was no completion; then it is given up."""
+
 _OF_THE_REQUEST = {400, 413, 422}
 """Statuses that speak of this request (too long, filtered) and not of the server."""
 _LONGEST = 100_000
 _LONGEST_NAME = 200
 _FILE_NAME = re.compile(r"^(?:[/\\.~]|[A-Za-z]:[/\\])|\.gguf$", re.IGNORECASE)
+_HALF = re.compile(r"[\ud800-\udfff]")
+"""Half of a pair: JSON can carry one, no file can."""
+
 _INSTALL = "pip install 'memruler[llm]'"
 _CHECK_SERVER = "check that the server runs, serves this model, and supports /chat/completions"
-
-
-class RefusedRequestError(InstrumentError):
-    """The server will not answer this one request; others may fare better."""
-
-
-class ChatReply(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer.
-
-    Attributes:
-        text: What was said; empty where nothing was.
-        finish: Why it ended, as the server says (`stop`, `length`, `content_filter`).
-    """
-
-    text: str
-    finish: str | None
 
 
 class Chat:
@@ -60,11 +52,17 @@ class Chat:
         url: The endpoint, up to and with `/v1`.
         model: The model's name there.
         temperature: Sent with every request; None for models that take none.
+        seed: Sent with every request; None to send none.
+        max_tokens: The most tokens of a reply, where a request says nothing else; None to send
+            none.
+        max_tokens_field: The name that the server knows it by.
+        extra: More fields of the body, as JSON.
         key_variable: The environment variable that holds the key; no key is sent without it.
         served: What the server called its model before, where the work is taken up again.
+        timeout: Seconds without a byte after which a try is given up; None for 120.
 
     Raises:
-        UsageError: The URL is none, no model is named, the temperature is no number, or the key
+        UsageError: The URL is none, no model is named, a setting cannot be sent, or the key
             cannot be sent.
         InstrumentError: `memruler[llm]` is not installed.
     """
@@ -75,17 +73,31 @@ class Chat:
         model: str,
         *,
         temperature: float | None = 0.0,
+        seed: int | None = None,
+        max_tokens: int | None = None,
+        max_tokens_field: str = "max_tokens",
+        extra: Mapping[str, Any] | None = None,
         key_variable: str = KEY_VARIABLE,
         served: str | None = None,
+        timeout: float | None = None,
     ) -> None:
         if not model:
             raise UsageError("no model is named", hint="name it as the server does")
-        if temperature is not None and not math.isfinite(temperature):
-            raise UsageError(f"the temperature {temperature} is no number", hint="such as 0")
-        self.host = _host(url)
+        if timeout is not None and not 0 < timeout < math.inf:
+            raise UsageError(f"nobody can wait for {timeout} seconds", hint="such as 120")
+        self.settings = ChatSettings(
+            temperature=temperature,
+            seed=seed,
+            max_tokens=max_tokens,
+            max_tokens_field=max_tokens_field,
+            extra={} if extra is None else dict(extra),
+        )
+        self.settings.check()
+        self.server = server_of(url)
         self.model = model
-        self.temperature = temperature
         self._served = served
+        self._fingerprints: set[str] = set()
+        self._unsupported: set[str] = set()
         self._lock = threading.Lock()
         try:
             self._sdk: Any = importlib.import_module("openai")
@@ -98,9 +110,19 @@ class Chat:
             base_url=url,
             api_key=self._key,
             max_retries=_RETRIES,
-            timeout=_TIMEOUT_SECONDS,
-            http_client=careful_http(self._sdk),
+            timeout=_TIMEOUT_SECONDS if timeout is None else timeout,
+            http_client=careful_http(self._sdk, timeout),
         )
+
+    @property
+    def host(self) -> str:
+        """Host and port of the server."""
+        return self.server.host
+
+    @property
+    def temperature(self) -> float | None:
+        """As it is sent; None where none is."""
+        return self.settings.temperature
 
     @property
     def served(self) -> str | None:
@@ -108,68 +130,136 @@ class Chat:
         return self._served
 
     @property
+    def fingerprints(self) -> list[str]:
+        """What the server called its backend so far, sorted; empty where it says nothing."""
+        with self._lock:
+            return sorted(self._fingerprints)
+
+    @property
+    def unsupported(self) -> frozenset[str]:
+        """Settings that the server refused by name."""
+        with self._lock:
+            return frozenset(self._unsupported)
+
+    @property
     def client(self) -> str:
         """Name and version of the SDK."""
         return f"openai {version('openai')}"
 
-    def ask(self, messages: Sequence[Message]) -> ChatReply:
+    def ask(self, messages: Sequence[Message], *, max_tokens: int | None = None) -> ChatReply:
         """Send one request and wait for its answer.
+
+        An answer that is no completion (broken JSON, no choices) is asked for twice more. Each
+        may have been paid for.
+
+        Args:
+            messages: What to say.
+            max_tokens: The most tokens of this reply; None for the setting.
 
         Raises:
             RefusedRequestError: The server will not answer this request.
-            InstrumentError: It fails, answers nothing sensible, or another model answers.
+            InstrumentError: It fails, answers nothing sensible, does not take a setting, or
+                another model answers.
         """
-        options = {} if self.temperature is None else {"temperature": self.temperature}
-        try:
-            reply = self._client.chat.completions.create(
-                model=self.model,
-                messages=[{"role": said.role, "content": said.text} for said in messages],
-                **options,
-            )
-            served = self._harmless(_file_name(str(reply.model or self.model)))
-            served = printable(served, _LONGEST_NAME)
-            (choice, *_) = reply.choices
-            content = choice.message.content
-            finish = choice.finish_reason
-        except self._sdk.APIStatusError as error:
-            kind = RefusedRequestError if error.status_code in _OF_THE_REQUEST else InstrumentError
-            raise self._failed(error, kind) from None  # the cause holds the key in its request
-        # The SDK's other errors and, where a reply is no completion at all, Python's own.
-        except Exception as error:  # noqa: BLE001
-            raise self._failed(error, InstrumentError) from None
-        if content is not None and not isinstance(content, str):
-            raise InstrumentError(
-                "the judge's server gave something that is no text",
-                where=self.host,
-                hint=_CHECK_SERVER,
-            )
-        self._require_same(served)
-        return ChatReply(
-            text=self._harmless(content or "")[:_LONGEST],
-            finish=None if finish is None else printable(self._harmless(str(finish))),
-        )
+        said = [{"role": message.role, "content": message.text} for message in messages]
+        # By `extra_body`, which takes every field and drops none that the SDK does not know.
+        extra = self.settings.body(max_tokens)
+        for pause in (*_PAUSES, None):
+            try:
+                reply = self._read(
+                    self._client.chat.completions.create(
+                        model=self.model, messages=said, extra_body=extra
+                    )
+                )
+            except self._sdk.APIStatusError as error:
+                raise self._refused(error, extra) from None  # the cause holds the key
+            except self._sdk.APIConnectionError as error:
+                raise self._failed(error) from None
+            # Where a reply is no completion at all, Python's own errors and the SDK's others.
+            except Exception as error:  # noqa: BLE001
+                if pause is None:
+                    raise self._failed(error) from None
+                sleep(pause)
+            else:
+                self.require_same(reply)
+                return reply
+        raise AssertionError  # the last try returns or raises
 
-    def _require_same(self, served: str) -> None:
+    def require_same(self, reply: ChatReply) -> None:
+        """Note who gave a reply, which may be one that was kept.
+
+        Raises:
+            InstrumentError: It is another model than before.
+        """
         with self._lock:
+            if reply.system_fingerprint is not None:
+                self._fingerprints.add(reply.system_fingerprint)
             if self._served is None:
-                self._served = served
-            same = served == self._served
+                self._served = reply.served
+            same = reply.served in (None, self._served)
         if not same:
             raise InstrumentError(
-                f"the judge's server answered with model {served} instead of {self._served}",
+                f"the server answered with model {reply.served} instead of {self._served}",
                 where=self.host,
-                hint="labels of two models do not belong in one column: choose another name",
+                hint="what two models said does not belong together: choose another name, "
+                "and another --draw where there is one",
             )
 
-    def _failed(self, error: Exception, kind: type[InstrumentError]) -> InstrumentError:
+    def close(self) -> None:
+        """Close the connections; nothing can be asked any more."""
+        self._client.close()
+
+    def _read(self, reply: Any) -> ChatReply:
+        """What is used of the SDK's reply; raises anything where it is no completion."""
+        if not reply.choices:
+            raise ValueError(f"it holds no choices: {getattr(reply, 'error', None)}")
+        choice = reply.choices[0]
+        content, refusal = choice.message.content, getattr(choice.message, "refusal", None)
+        if not isinstance(content, str | None) or not isinstance(refusal, str | None):
+            raise TypeError("the reply is no text")
+        fingerprint = getattr(reply, "system_fingerprint", None)
+        usage = getattr(reply, "usage", None)
+        finish = choice.finish_reason
+        return ChatReply(
+            text=self._text(content or "")[:_LONGEST],
+            finish=None if finish is None else printable(self._harmless(str(finish))),
+            refusal=self._text(refusal)[:_LONGEST] if refusal else None,
+            served=self._name(_file_name(str(reply.model or self.model))),
+            system_fingerprint=self._name(str(fingerprint)) if fingerprint else None,
+            prompt_tokens=_count(getattr(usage, "prompt_tokens", None)),
+            completion_tokens=_count(getattr(usage, "completion_tokens", None)),
+        )
+
+    def _refused(self, error: Any, sent: Mapping[str, Any]) -> InstrumentError:
+        if error.status_code not in _OF_THE_REQUEST:
+            return self._failed(error)
+        setting = refused_setting(error.body, sent)
+        if setting is None:
+            return RefusedRequestError(
+                self._what(error), where=self.host, hint="ask it something shorter or else"
+            )
+        with self._lock:
+            self._unsupported.add(setting)
+        return InstrumentError(
+            f"the server does not take {setting}: {self._harmless(str(error))}",
+            where=self.host,
+            hint=without(setting),
+        )
+
+    def _failed(self, error: Exception) -> InstrumentError:
+        return InstrumentError(self._what(error), where=self.host, hint=_CHECK_SERVER)
+
+    def _what(self, error: Exception) -> str:
         text = f"{type(error).__name__}: {error}"
         if error.__cause__ is not None:  # the SDK says `Connection error.` of anything
             text += f" ({error.__cause__})"
-        return kind(
-            f"the judge's server failed: {self._harmless(text)}",
-            where=self.host,
-            hint=_CHECK_SERVER,
-        )
+        return f"the server failed: {self._harmless(text)}"
+
+    def _name(self, text: str) -> str:
+        return printable(self._harmless(text), _LONGEST_NAME)
+
+    def _text(self, text: str) -> str:
+        return _HALF.sub("\N{REPLACEMENT CHARACTER}", self._harmless(text))
 
     def _harmless(self, text: str) -> str:
         """A text of the server without the key, should it have repeated it."""
@@ -219,17 +309,8 @@ def _file_name(served: str) -> str:
     return re.split(r"[/\\]", served)[-1] if _FILE_NAME.search(served) else served
 
 
-def _host(url: str) -> str:
-    """Host and port of a URL; user, password, path and query can hold a secret."""
-    try:
-        parts = urlsplit(url)
-        host = f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
-        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and url.isprintable()
-    except ValueError:
-        usable, host = False, ""
-    if not usable:
-        raise UsageError(
-            "the endpoint is no URL of a server",
-            hint="such as http://127.0.0.1:11434/v1 for Ollama",
-        )
-    return host
+def _count(number: object) -> int | None:
+    """Tokens as the server tells them; None where it tells none that can be."""
+    if isinstance(number, int) and not isinstance(number, bool) and number >= 0:
+        return number
+    return None

@@ -171,7 +171,8 @@ class AnswerItem(msgspec.Struct, frozen=True, kw_only=True):
         family: For clustering.
         evidence: Gold turns under the run's rule; empty where there is none.
         evidence_texts: What was said in them, in order of time, as far as the run tells: a None
-            for each whose text is not known.
+            for each whose text is not known; empty where the order is not known, since the system
+            does not export its lineage.
         response: The answer; None where there is none.
         error: Why there is none.
     """

@@ -20,7 +20,7 @@ __all__ = [
     "TraceRecord",
 ]
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Version of the run folder's format; raised with every change that an old reader would misread."""
 
 Attribution = Literal["reported", "id", "text", "unknown"]
@@ -66,7 +66,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         resumed: How often it was resumed.
         counts: How many instances, sessions with turns, turns, queries, and queries that are
             members of the population; where the run gave any, also how many of each form of
-            derived memories.
+            derived memories; where the system was asked to answer itself, also how many queries
+            it `answered`, how many it said nothing to (`unanswered`), and `answer_failed`.
         span_days: Days between the oldest and the newest dated session with turns: the
             shortest and the longest such span of an instance; None when nothing is dated.
         corpus_notes: Sentences every report must carry.
@@ -171,6 +172,8 @@ class TraceRecord(msgspec.Struct, frozen=True, kw_only=True, tag="trace", tag_fi
         context_chars: Characters of the text of all hits together; None when not known.
         error: One line, when the search failed; then `items` is empty and nothing is scored.
         latency_ms: Wall time of this query (its share where queries were searched in a batch).
+        answer: What the system itself said; None where it was not asked or said nothing.
+        answer_error: One line, when its answer failed; the ranking stands all the same.
     """
 
     query: int
@@ -180,6 +183,8 @@ class TraceRecord(msgspec.Struct, frozen=True, kw_only=True, tag="trace", tag_fi
     latency_ms: float
     repeat: int = 0
     error: str | None = None
+    answer: str | None = None
+    answer_error: str | None = None
 
 
 class End(msgspec.Struct, frozen=True, kw_only=True, tag="end", tag_field="t"):

@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import msgspec
 
 __all__ = [
+    "Answers",
     "CountsEmbedding",
     "CountsTruncated",
     "EmbedderCounts",
@@ -200,6 +201,17 @@ class SearchesMany(Protocol):
 
     def search_many(self, requests: Sequence[SearchRequest]) -> list[Ranking]:
         """One ranking per request, in order."""
+
+
+@runtime_checkable
+class Answers(Protocol):
+    """A memory that answers questions itself, out of what it remembers."""
+
+    def answer(self, text: str, at: datetime) -> str | None:
+        """What it says to `text`, asked at time `at`; None where it says nothing.
+
+        Must not change the memory. That an answer is not known is said in words.
+        """
 
 
 @runtime_checkable

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -14,7 +15,7 @@ _LARGEST = 16 * 2**20
 _LONGEST_SECONDS = 120.0
 
 
-def careful_http(sdk: Any) -> Any:
+def careful_http(sdk: Any, longest: float | None = None) -> Any:
     """An HTTP client for the OpenAI SDK.
 
     Its own reads whatever comes, for as long as it comes, and follows redirects: the texts would
@@ -22,6 +23,7 @@ def careful_http(sdk: Any) -> Any:
 
     Args:
         sdk: The imported `openai`.
+        longest: Seconds that the body of an answer may take to arrive; None for 120.
 
     Raises:
         UsageError: The variables that name a proxy are wrong.
@@ -36,7 +38,7 @@ def careful_http(sdk: Any) -> Any:
         return Careful(
             follow_redirects=False,
             headers={"Accept-Encoding": "identity"},  # the bound counts bytes as they come
-            event_hooks={"response": [_bound]},
+            event_hooks={"response": [partial(_bound, longest)]},
         )
     except Exception as error:  # also an ImportError, for want of SOCKS
         raise UsageError(
@@ -61,9 +63,10 @@ def key_from(variable: str) -> str | None:
     return key or None
 
 
-def _bound(response: Any) -> None:
+def _bound(longest: float | None, response: Any) -> None:
     """Let an answer end with an error once it is too long or takes too long."""
     inner = response.stream
+    limit = _LONGEST_SECONDS if longest is None else longest
     kind: Any = type(inner)  # the SDK's library wants one of its own streams
 
     class Bounded(kind):  # type: ignore[misc]
@@ -71,13 +74,13 @@ def _bound(response: Any) -> None:
             pass
 
         def __iter__(self) -> Iterator[bytes]:
-            size, end = 0, monotonic() + _LONGEST_SECONDS
+            size, end = 0, monotonic() + limit
             for chunk in inner:
                 size += len(chunk)
                 if size > _LARGEST:
                     raise ValueError(f"the answer is longer than {_LARGEST >> 20} MiB")
                 if monotonic() > end:
-                    raise ValueError(f"the answer takes longer than {_LONGEST_SECONDS:.0f} s")
+                    raise ValueError(f"the answer takes longer than {limit:.0f} s")
                 yield chunk
 
         def close(self) -> None:

@@ -23,6 +23,7 @@ from memruler.model.system import (
 )
 from memruler.replay.inputs import InstanceInputs, instance_inputs
 from memruler.replay.lineage import LineageBook
+from memruler.replay.own_answers import OwnAnswer, own_answers, require_answers
 from memruler.replay.settings import RunSettings
 from memruler.replay.timeline import InstanceClock
 
@@ -131,7 +132,9 @@ def _chars(hits: Sequence[Hit], rows: Sequence[int], book: LineageBook) -> int |
     return total
 
 
-def _trace(query: Query, answer: _Answer, limit: int, book: LineageBook) -> TraceRecord:
+def _trace(
+    query: Query, answer: _Answer, own: OwnAnswer, limit: int, book: LineageBook
+) -> TraceRecord:
     hits = answer.ranking.hits
     if len(hits) > limit:
         raise SystemUnderTestError(
@@ -147,6 +150,8 @@ def _trace(query: Query, answer: _Answer, limit: int, book: LineageBook) -> Trac
         context_chars=_chars(hits, rows, book),
         latency_ms=answer.latency_ms,
         error=answer.error,
+        answer=own.text,
+        answer_error=own.error,
     )
 
 
@@ -178,14 +183,16 @@ def replay_instance(
         tick: Told about every step.
 
     Raises:
+        UsageError: Answers are asked for, and its memories give none.
         SystemUnderTestError: The system failed while it was written to, or broke its contract.
-            A single search that fails is kept in its trace instead.
+            A single search or answer that fails is kept in its trace instead.
         InstrumentError: The ruler's own part broke, for instance the embedder.
     """
     inputs = instance_inputs(instance, clock, settings.text, settings.granularity, settings.forms)
     memory = system.open(namespace)
     before = _use(system)
     try:
+        answering = require_answers(memory) if settings.answers else None
         start = perf_counter()
         for done, session in enumerate(inputs.sessions, 1):
             memory.ingest(session)
@@ -197,11 +204,14 @@ def replay_instance(
         requests = [SearchRequest(text=q.text, k=settings.limit, at=clock.at) for q in queries]
         answers, batched = _search_all(memory, requests, settings.one_by_one, tick)
         searched = _use(system)
+        own = [OwnAnswer()] * len(queries)
+        if answering is not None:
+            own = own_answers(answering, requests, tick)
         exported = memory.lineage() if isinstance(memory, ExportsLineage) else ()
         book = LineageBook(inputs, exported)
         traces = tuple(
-            _trace(query, answer, settings.limit, book)
-            for query, answer in zip(queries, answers, strict=True)
+            _trace(query, answer, said, settings.limit, book)
+            for query, answer, said in zip(queries, answers, own, strict=True)
         )
     except MemrulerError as failure:
         if failure.where is None:

@@ -118,4 +118,9 @@ def run_warnings(
             f"{tally.failed} of {tally.searched} searches failed: they are in no mean, and misses "
             "in the means over all queries"
         )
+    if tally.said["answer_failed"]:
+        found.append(
+            f"the system's own answer failed at {tally.said['answer_failed']} of {tally.searched} "
+            "queries; its rankings stand all the same"
+        )
     return tuple(found)

@@ -3,7 +3,7 @@
 A second replay in the same process proves little: order by hash seed, by memory address or by
 state left behind is the same there. So a new process with another hash seed opens the corpus and
 the system from the words that a person typed, replays instances in fresh stores, asks one by one
-even where the run asked in batches, and leaves its rankings in a file.
+even where the run asked in batches, and leaves its rankings in a file. It asks for no answers.
 """
 
 import hashlib
@@ -96,7 +96,8 @@ def replay_again(
         folder: Where stores may be made; removed afterwards.
     """
     found: _Found = {}
-    settings = msgspec.structs.replace(plan.settings, one_by_one=True)
+    # Answers are not compared: only rankings are, and an answer may cost money.
+    settings = msgspec.structs.replace(plan.settings, one_by_one=True, answers=False)
     for instance in instances:
         store = folder / f"{instance.position:06d}"
         make_dir(store)

@@ -91,7 +91,7 @@ def measure(plan: Plan, folder: RunFolder, tick: Tick) -> Manifest:
         run,
         msgspec.structs.replace(
             manifest,
-            counts=tally.counts,
+            counts={**tally.counts, **(tally.said if plan.settings.answers else {})},
             span_days=tally.span_days,
             determinism=determinism,
             lineage_exported=all(entry.end.exported for entry in journal.entries.values()),

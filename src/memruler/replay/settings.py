@@ -29,6 +29,7 @@ class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
         queries: Only the first so many queries of each instance; None for all.
         one_by_one: Search query by query even where the system answers many at once.
         keep: Keep the stores of the system in the run folder.
+        answers: Ask the system for answers of its own too.
     """
 
     population: Population
@@ -41,6 +42,7 @@ class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
     queries: int | None = None
     one_by_one: bool = False
     keep: bool = False
+    answers: bool = False
 
 
 def fingerprint(
@@ -59,6 +61,9 @@ def fingerprint(
     }
     if settings.timeline == "literal":
         ingest["clock"] = clock.isoformat()
+    retrieval: dict[str, Any] = {"limit": settings.limit}
+    if settings.answers:  # left out otherwise, so that runs from before it was known stay equal
+        retrieval["answers"] = True
     return {
         "corpus": {
             "name": corpus.name,
@@ -70,7 +75,7 @@ def fingerprint(
         },
         "population": {"name": settings.population.name, "rule": settings.population.rule},
         "ingest": ingest,
-        "retrieval": {"limit": settings.limit},
+        "retrieval": retrieval,
         "system": {
             "name": identity.name,
             "version": identity.version,

@@ -33,6 +33,8 @@ class Tally:
         rootless: Derived memories that were given and of which no source is known.
         attribution: Way to the number of items, as in `memruler.model.run.End`.
         searched, failed: Searches, and those that ended in an error.
+        said: Of the system's own answers, how many were `answered`, `unanswered` and
+            `answer_failed`; means nothing where it was not asked.
     """
 
     def __init__(self, population: Population, forms: Forms = TURNS_ONLY) -> None:
@@ -43,6 +45,7 @@ class Tally:
         self._spans: list[float] = []
         self.searched = self.failed = self.rootless = 0
         self.attribution: Counter[str] = Counter()
+        self.said = dict.fromkeys(("answered", "unanswered", "answer_failed"), 0)
         own = [form for form in forms if form != "turns"]
         counted = ("instances", "sessions", "turns", "queries", "members", *own)
         self.counts = dict.fromkeys(counted, 0)
@@ -113,6 +116,11 @@ class Tally:
         failed = [trace.error for trace in traces if trace.error is not None]
         self.searched += len(traces)
         self.failed += len(failed)
+        for trace in traces:  # an answer that fails is not a search that fails
+            failed_to_answer = trace.answer_error is not None
+            self.said["answer_failed"] += failed_to_answer
+            self.said["answered"] += trace.answer is not None
+            self.said["unanswered"] += trace.answer is None and not failed_to_answer
         if failed and self.failed >= max(_FAILED_LEAST, _FAILED_SHARE * self.searched):
             raise SystemUnderTestError(
                 f"{self.failed} of {self.searched} searches failed, one with: {failed[0]}",

@@ -146,7 +146,7 @@ def _pass(measurement: _Measurement, side: Side, number: int, *, warmup: bool) -
 def _replay(measurement: _Measurement, side: Side, instance: Instance) -> InstanceResult:
     """One instance in a store that nothing was ever written to, and whose name tells no side."""
     plan = measurement.plans[side]
-    settings = msgspec.structs.replace(plan.settings, one_by_one=True)
+    settings = msgspec.structs.replace(plan.settings, one_by_one=True, answers=False)
     store = measurement.folder / f"{instance.position:06d}"
     make_dir(store)
     gc.collect()

@@ -5,18 +5,25 @@ from typing import Any
 
 import msgspec
 
+from memruler.compare.failure_shift import FailureShift
 from memruler.compare.gate import Band, Gate
+from memruler.compare.judge_calibration import JudgeCalibration
 from memruler.compare.record import Comparison, Refused
 from memruler.compare.repeats import Repeats
 from memruler.compare.sensitivity_record import Sensitivity
 from memruler.compare.target_record import TargetScores
 from memruler.compare.timed import TimeComparison
 from memruler.exchange.bundle_record import BundleManifest, Verification
+from memruler.model.abstention import Abstention
+from memruler.model.answers import AnswersManifest
+from memruler.model.failures import Failures
 from memruler.report.document import ReportDocument, encode
+from memruler.scoring.grade_record import GradesDocument
 from memruler.studies.ablation_record import Ablation
 from memruler.studies.ablation_spec import AblationSpec
 from memruler.studies.audit_record import Audit
 from memruler.studies.canary_record import Canary
+from memruler.studies.judge_agree import JudgeAgreement
 from memruler.studies.power_record import PowerStudy
 from memruler.studies.sweep_record import Sweep
 from memruler.studies.sweep_spec import SweepSpec
@@ -25,6 +32,7 @@ __all__ = ["SCHEMAS", "publish", "schema"]
 
 SCHEMAS: dict[str, tuple[str, Any]] = {
     "report.schema.json": ("A memruler report of a run (report.json)", ReportDocument),
+    "answers.schema.json": ("What `memruler answer --json` prints", AnswersManifest),
     "comparison.schema.json": ("What `memruler compare --json` prints", Comparison | Refused),
     "gate.schema.json": ("What `memruler gate --json` prints, but for a refusal", Gate),
     "band.schema.json": ("What `memruler band --json` prints", Band),
@@ -40,7 +48,15 @@ SCHEMAS: dict[str, tuple[str, Any]] = {
     "sensitivity.schema.json": ("What `memruler targets --json` prints", Sensitivity),
     "bundle.schema.json": ("MANIFEST.json of a bundle", BundleManifest),
     "verification.schema.json": ("What `memruler verify --json` prints", Verification),
+    "failures.schema.json": ("What `memruler failures --json` prints", Failures | FailureShift),
+    "abstention.schema.json": ("What `memruler abstention --json` prints", Abstention),
     "audit.schema.json": ("What `memruler audit read --json` prints", Audit),
+    "grades.schema.json": ("What `memruler grade --json` prints", GradesDocument),
+    "calibration.schema.json": (
+        "What `memruler judge calibrate --json` prints, and --out writes",
+        JudgeCalibration,
+    ),
+    "judge-agreement.schema.json": ("What `memruler judge agree --json` prints", JudgeAgreement),
 }
 """File name to title and record."""
 

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from memruler.compare.comparable import shown
 from memruler.compare.gate import Band, Gate
+from memruler.compare.judge_calibration import scaled
 from memruler.errors import printable
 from memruler.report import numbers
 from memruler.report.layout import banner, facts, heading, numeric_table, stdout_console, unpadded
@@ -56,7 +57,13 @@ def render_gate(found: Gate, console: Console, *, show_moved: bool = False) -> N
     _degraded(found, console)
     line = Text(found.outcome.upper(), style=_STYLES[found.outcome])
     line.append(f"  {printable(found.metric)} ", style="bold")
-    line.append(_difference(found.delta, found.interval), style="bold")
+    deciding = found.interval
+    if deciding is not None and found.corrected is not None:
+        deciding = scaled(deciding, found.corrected)
+    delta = found.delta if deciding is None else deciding.mean
+    line.append(_difference(delta, deciding), style="bold")
+    if found.corrected is not None:
+        line.append(" (corrected)", style="bold")
     console.print(line)
     if found.slices:
         _slices(found, console)
@@ -133,6 +140,7 @@ def _gate_facts(found: Gate) -> Iterator[tuple[str, str]]:
     yield "must exceed", size(found.threshold)
     if found.band is not None:
         yield "null band", f"within {found.band:.4f} of zero"
+    yield from _corrected_facts(found)
     if found.interval is None:
         yield "ruler", "both sides are deterministic: a fact, without an interval"
     else:
@@ -150,6 +158,18 @@ def _gate_facts(found: Gate) -> Iterator[tuple[str, str]]:
         yield "changed", shown(difference)
     for note in found.notes:
         yield "note", note
+
+
+def _corrected_facts(found: Gate) -> Iterator[tuple[str, str]]:
+    if found.corrected is None or found.interval is None:
+        return
+    one = found.corrected
+    yield "observed", _difference(found.delta, found.interval)
+    told = f"by J {one.j:.4f} of the judge, which makes it {one.widening:.2f} times as wide"
+    yield "corrected", f"{told}; the band is divided by J, slices and tests are as observed"
+    for warning in one.warnings:
+        if warning not in found.interval.warnings:
+            yield "warning", warning
 
 
 def interval_facts(interval: Interval, cluster: str | None) -> Iterator[tuple[str, str]]:

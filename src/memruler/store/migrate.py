@@ -53,7 +53,24 @@ class _Attributed:
         return batch.add_column(place, field, pc.if_else(known, "reported", "unknown"))
 
 
-MIGRATIONS: Final[dict[int, Migration]] = {1: _Attributed()}
+class _Answered:
+    """From version 2, which had no columns for a system's own answers: nobody asked for them."""
+
+    def manifest(self, raw: dict[str, Any]) -> dict[str, Any]:
+        return raw
+
+    def batch(self, name: str, batch: "pa.RecordBatch") -> "pa.RecordBatch":
+        if name != "trace":
+            return batch
+        import pyarrow as pa  # noqa: PLC0415 - late: a manifest is read without it
+
+        for column in ("answer", "answer_error"):
+            field = pa.field(column, pa.string())
+            batch = batch.append_column(field, pa.nulls(batch.num_rows, pa.string()))
+        return batch
+
+
+MIGRATIONS: Final[dict[int, Migration]] = {1: _Attributed(), 2: _Answered()}
 """By the version that a step starts from. Version 1 is the first."""
 
 

@@ -153,7 +153,8 @@ class _Sealing:
             self._refuse(entry, f"query {trace.query} has not one score for each hit")
         rows = tuple([self._base + hit for hit in hits])
         key = (entry.begin.instance, trace.query, trace.repeat)
-        self._tables["trace"].add(size, *key, rows, trace.scores, trace.context_chars, trace.error)
+        own = (trace.error, trace.answer, trace.answer_error)
+        self._tables["trace"].add(size, *key, rows, trace.scores, trace.context_chars, *own)
         self._tables["timings"].add(size, *key, trace.latency_ms)
 
     def _ingest(self, entry: Entry) -> None:

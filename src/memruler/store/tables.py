@@ -5,8 +5,8 @@ same bytes under one version of pyarrow: nothing here depends on the time or on 
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from typing import Any, Final
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import Any, BinaryIO, Final, Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,6 +24,7 @@ __all__ = [
     "SCHEMAS",
     "TIMINGS",
     "TRACE",
+    "Creates",
     "batches",
     "read_table",
     "table_writer",
@@ -105,9 +106,12 @@ TRACE: Final = pa.schema(
         _field("scores", pa.list_(pa.field("item", pa.float64()))),
         pa.field("context_chars", pa.int64()),
         pa.field("error", pa.string()),
+        pa.field("answer", pa.string()),
+        pa.field("answer_error", pa.string()),
     ]
 )
-"""A row a query and repeat; `items` are row numbers of the whole lineage table, best first."""
+"""A row a query and repeat; `items` are row numbers of the whole lineage table, best first.
+`answer` is the system's own, where it was asked for one."""
 
 TIMINGS: Final = pa.schema(
     [
@@ -145,8 +149,16 @@ SCHEMAS: Final = {
 }
 
 
+class Creates(Protocol):
+    """A folder in which whole files are written; see `RunFolder.create`."""
+
+    def create(self, name: str) -> AbstractContextManager[BinaryIO]:
+        """Write the file `name` as a stream; it takes its name only when all went well."""
+        ...
+
+
 @contextmanager
-def table_writer(folder: RunFolder, name: str, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
+def table_writer(folder: Creates, name: str, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
     """Write the table `name` batch by batch; it takes its name only when all went well.
 
     Each `write_batch` is a row group.

@@ -9,6 +9,7 @@ import msgspec
 
 from memruler.errors import SystemUnderTestError
 from memruler.model.system import (
+    Answers,
     CountsTruncated,
     ExportsLineage,
     Memory,
@@ -29,6 +30,8 @@ if TYPE_CHECKING:  # numpy, which a foreign system may not need
     from memruler.embedding.usage import EmbedderUsage
 
 __all__ = ["GuardedSystem"]
+
+_LONGEST_ANSWER = 1_000_000
 
 _Record = TypeVar("_Record", bound=msgspec.Struct)
 
@@ -123,6 +126,24 @@ class _Many(_Guarded):
             return [_checked(ranking, Ranking, what) for ranking in found]
 
 
+class _Answering(_Guarded):
+    def answer(self, text: str, at: datetime) -> str | None:
+        what = f"{self._class}.answer"
+        with self._guard(what):
+            found = self._memory.answer(text, at)
+            if found is None:
+                return None
+            if not isinstance(found, str):
+                raise SystemUnderTestError(f"{what} returned no text", hint="a str, or None")
+            said = str.__str__(found)  # a subclass may say something else of itself
+            if len(said) > _LONGEST_ANSWER:
+                raise SystemUnderTestError(
+                    f"{what} returned {len(said)} characters; at most {_LONGEST_ANSWER} are taken"
+                )
+            said.encode()  # half a surrogate pair would break a file much later
+            return said
+
+
 class _Exporting(_Guarded):
     def lineage(self) -> Iterable[MemoryItem]:
         what = f"{self._class}.lineage"
@@ -142,6 +163,7 @@ class _Counting(_Guarded):
 
 _ABILITIES: tuple[tuple[type, type[_Guarded]], ...] = (
     (SearchesMany, _Many),
+    (Answers, _Answering),
     (ExportsLineage, _Exporting),
     (CountsTruncated, _Counting),
 )

@@ -10,7 +10,9 @@ from memruler.metrics.answers.words import overlap_f1, plain_words
 
 __all__ = [
     "chosen_letter",
+    "chosen_letters",
     "exact_match",
+    "has_characters",
     "holds_all",
     "holds_any",
     "holds_in_order",
@@ -18,20 +20,37 @@ __all__ = [
 ]
 
 _BOXED = re.compile(r"\\boxed\{\s*\(?([A-Za-z])\)?\s*\}")
+# A small letter without brackets must end its line: `the answer is a dog` chooses nothing.
 _MARKED = re.compile(
-    r"\b(?:answer|option|choice)\b(?:\s+is)?\s*[:=]?\s*\(?([A-Za-z])\)?(?![\w'\u2019])",
-    re.IGNORECASE,
+    r"\b(?i:answer|option|choice)\b(?i:\s+is)?\s*[:=]?[\s*_`]*"
+    r"(?:\(([A-Za-z])\)|([A-Z])(?![\w'\u2019])|([a-z])(?=[).:]|\W*(?:\n|$)))"
 )
 _BRACKETS = re.compile(r"\(([A-Za-z])\)")
-_LEADING = re.compile(r"\s*[*_`]*\(?([A-Za-z])(?:[).:]|[*_`]*\s*$)")
+_LEADING = re.compile(r"\s*[*_`]*\(?([A-Za-z])(?:[).:]|[*_`]*[^\S\n]*(?:\n|$))")
 _WHOLE_WORDS = {"yes", "no", "noanswer"}
 
 
-def chosen_letter(text: str, letters: str = "ABCD") -> str | None:
-    r"""The one option that an answer chooses, as a capital letter; None for none or several.
+def chosen_letters(text: str, letters: str = "ABCD") -> tuple[str, ...]:
+    r"""The options that an answer chooses, as capital letters in their order; empty for none.
 
     The first of these rules that finds letters decides: `\boxed{C}`; `answer: C`, `option (C)`;
-    `(C)`; a letter at the start that stands alone or before `)`, `.` or `:`.
+    `(C)`; a letter at the start that stands alone on its line or before `)`, `.` or `:`.
+
+    Args:
+        text: The answer.
+        letters: The options.
+    """
+    for rule in (_BOXED, _MARKED, _BRACKETS):
+        found = {match[match.lastindex or 0].upper() for match in rule.finditer(text)}
+        if found & set(letters):
+            return tuple(sorted(found & set(letters)))
+    start = _LEADING.match(text)
+    letter = start[1].upper() if start else ""
+    return (letter,) if letter and letter in letters else ()
+
+
+def chosen_letter(text: str, letters: str = "ABCD") -> str | None:
+    """The one option that an answer chooses, as a capital letter; None for none or several.
 
     Args:
         text: The answer.
@@ -41,21 +60,23 @@ def chosen_letter(text: str, letters: str = "ABCD") -> str | None:
         >>> chosen_letter("The answer is (c)."), chosen_letter("(a) or (b)"), chosen_letter("A dog")
         ('C', None, None)
     """
-    for rule in (_BOXED, _MARKED, _BRACKETS):
-        found = {letter.upper() for letter in rule.findall(text)} & set(letters)
-        if found:
-            return found.pop() if len(found) == 1 else None
-    start = _LEADING.match(text)
-    letter = start[1].upper() if start else None
-    return letter if letter is not None and letter in letters else None
+    found = chosen_letters(text, letters)
+    return found[0] if len(found) == 1 else None
 
 
 def holds_any(text: str, golds: Sequence[str]) -> bool:
-    """Whether a gold stands in the answer, both normalised, as whole words.
-
-    MemoryAgentBench asks for characters, by which `art` is in `party`.
-    """
+    """Whether a gold stands in the answer, both normalised, as whole words."""
     return any(_find(plain_words(text), plain_words(gold), 0) is not None for gold in golds)
+
+
+def has_characters(text: str, golds: Sequence[str]) -> bool:
+    """Whether the characters of a gold stand in the answer, both normalised.
+
+    By this rule `art` is in `party`, and a gold of which normalising leaves nothing is in all.
+    Source: Hu et al., MemoryAgentBench (2025), its scoring.
+    """
+    said = " ".join(plain_words(text))
+    return any(" ".join(plain_words(gold)) in said for gold in golds)
 
 
 def holds_all(text: str, golds: Sequence[str]) -> bool:

@@ -20,6 +20,13 @@ from memruler.scoring.graders.common import code_sha256, unanswered
 
 __all__ = ["BeamGrader", "corrected", "official"]
 
+_CODE = (
+    "judges.rubric",
+    "metrics.answers.ordering",
+    "metrics.answers.words",
+    "scoring.graders.beam",
+    "scoring.graders.common",
+)
 _ORDERING = "event_ordering"
 _MARKS = {"full": 1.0, "half": 0.5, "none": 0.0}
 _TOKENS = 10
@@ -49,9 +56,7 @@ class BeamGrader:
     def sha256(self) -> str:
         """See `Grader.sha256`."""
         rubrics = [load_rubric(name).sha256 for name in ("beam", "same_event")]
-        return code_sha256(
-            ("scoring.graders.beam", "metrics.answers.ordering"), *rubrics, self.name
-        )
+        return code_sha256(_CODE, *rubrics, self.name)
 
     def grade(self, item: AnswerItem, ask: Ask | None) -> Graded:
         """See `Grader.grade`. A long ordering asks up to lines times events questions."""
@@ -88,7 +93,7 @@ class BeamGrader:
         events = list(dict.fromkeys(events))
         lines = response.split("\n")
         if not self._official:
-            lines = [text for line in lines if (text := _LIST_MARK.sub("", line).strip())]
+            lines = _events_said(lines)
         said: list[str] = []
         free = list(events)
         for line in lines:
@@ -99,7 +104,8 @@ class BeamGrader:
                     return Graded(value=None, reason=found.reason)
                 match = found
             if match is None:
-                said.append(line)
+                # A line that repeats an event is one too many, and must not pass for the event.
+                said.append(line if self._official else f"\0{len(said)}")
             else:
                 said.append(match)
                 free.remove(match)
@@ -132,6 +138,12 @@ def corrected() -> BeamGrader:
 def _rubric(raw: Any) -> list[str]:
     found = raw.get("rubric") if isinstance(raw, dict) else None
     return [str(text) for text in found] if isinstance(found, list) else []
+
+
+def _events_said(lines: list[str]) -> list[str]:
+    """Lines without their list marks, without blank ones and without a heading before them."""
+    found = [text for line in lines if (text := _LIST_MARK.sub("", line).strip())]
+    return found[1:] if found and found[0].rstrip("*_ ").endswith(":") else found
 
 
 def _alike(line: str, events: list[str]) -> str | None:

@@ -42,6 +42,10 @@ def _texts(values: Sequence[Any]) -> Iterator[str]:
             yield str(value)
 
 
+def _source(name: str) -> str:
+    return Path(str(import_module(f"memruler.{name}").__file__)).read_text("utf-8")
+
+
 def code_sha256(modules: Sequence[str], *texts: str) -> str:
     """SHA-256 over the sources of memruler's modules and other texts that shape a value.
 
@@ -51,7 +55,7 @@ def code_sha256(modules: Sequence[str], *texts: str) -> str:
     """
     digest = hashlib.sha256()
     for name in sorted(modules):
-        source = Path(str(import_module(f"memruler.{name}").__file__)).read_text("utf-8")
+        source = _source(name)
         digest.update(f"{name}\0{len(source)}\0{source}".encode())
     for text in texts:
         digest.update(f"{len(text)}\0{text}".encode())

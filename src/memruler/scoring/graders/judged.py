@@ -8,6 +8,7 @@ from memruler.scoring.graders.common import code_sha256, golds, unanswered
 
 __all__ = ["AnswerGrader", "answer"]
 
+_CODE = ("scoring.graders.judged", "scoring.graders.common", "judges.rubric")
 _TOKENS = 10
 _SHOWN = 200
 
@@ -23,7 +24,7 @@ class AnswerGrader:
     def sha256(self) -> str:
         """See `Grader.sha256`."""
         rubrics = [load_rubric(name).sha256 for name in ("answer", "refusal")]
-        return code_sha256(("scoring.graders.judged", "judges.rubric"), *rubrics)
+        return code_sha256(_CODE, *rubrics)
 
     def grade(self, item: AnswerItem, ask: Ask | None) -> Graded:
         """See `Grader.grade`."""

@@ -10,6 +10,11 @@ from memruler.scoring.graders.common import code_sha256, golds, unanswered
 
 __all__ = ["LexicalGrader", "lexical"]
 
+_CODE = (
+    *(f"metrics.answers.{name}" for name in ("lexical", "words", "refusal")),
+    "scoring.graders.common",
+    "scoring.graders.lexical",
+)
 _LIBRARIES = ("sacrebleu", "rapidfuzz")
 
 
@@ -23,8 +28,7 @@ class LexicalGrader:
 
     def sha256(self) -> str:
         """See `Grader.sha256`."""
-        code = ("metrics.answers.lexical", "metrics.answers.words")
-        return code_sha256(code, *map(_installed, _LIBRARIES))
+        return code_sha256(_CODE, *map(_installed, _LIBRARIES))
 
     def grade(self, item: AnswerItem, ask: Ask | None) -> Graded:
         """See `Grader.grade`; nobody is asked. With several golds each score is its best."""

@@ -9,7 +9,11 @@ from memruler.scoring.graders.common import code_sha256, unanswered
 
 __all__ = ["LocomoGrader", "corrected", "official", "official_nltk"]
 
-_CODE = tuple(f"metrics.answers.{name}" for name in ("locomo", "words", "refusal", "assignment"))
+_CODE = (
+    *(f"metrics.answers.{name}" for name in ("locomo", "words", "refusal", "assignment")),
+    "scoring.graders.common",
+    "scoring.graders.locomo",
+)
 
 
 class LocomoGrader:

@@ -8,13 +8,20 @@ from memruler.judges.base import RefusedRequestError
 from memruler.judges.rubric import Message, load_rubric, parse_reply
 from memruler.metrics.answers.labels import official_yes, strict_yes
 from memruler.metrics.answers.stale import stale
+from memruler.metrics.answers.words import stemmer_version
 from memruler.model.answers import AnswerItem, Graded
 from memruler.scoring.graders.base import Ask, no_judge
 from memruler.scoring.graders.common import code_sha256, unanswered
 
 __all__ = ["LongMemEvalGrader", "OwnGrader", "official", "own"]
 
-_CODE = ("metrics.answers.labels", "metrics.answers.stale", "scoring.graders.longmemeval")
+_CODE = (
+    "corpora.longmemeval_judge",
+    "judges.rubric",
+    *(f"metrics.answers.{name}" for name in ("labels", "stale", "words")),
+    "scoring.graders.common",
+    "scoring.graders.longmemeval",
+)
 _TOKENS = 10
 _SHOWN = 200
 _UPDATE = "knowledge-update"
@@ -46,7 +53,7 @@ class LongMemEvalGrader:
 
     def sha256(self) -> str:
         """See `Grader.sha256`."""
-        return code_sha256(_CODE, self._templates.sha256)
+        return code_sha256(_CODE, self.name, self._templates.sha256, stemmer_version("porter"))
 
     def messages(self, item: AnswerItem) -> Sequence[Message]:
         """What the judge is told.
@@ -55,7 +62,7 @@ class LongMemEvalGrader:
             UsageError: The question's type is none of LongMemEval's.
         """
         name = ABSTENTION if "_abs" in item.id else _type(item)
-        gold = item.gold_raw if item.gold is None else item.gold
+        gold = item.gold_raw if item.gold is None else item.gold  # an explanation: no answer
         # The values are put in as they are: braces in them are no slots.
         text = self._templates.texts[name].format(item.question, gold, item.response)
         return [Message("user", text)]
@@ -64,6 +71,8 @@ class LongMemEvalGrader:
         """See `Grader.grade`."""
         if (absent := unanswered(item)) is not None:
             return absent
+        if item.gold is None and item.gold_raw is None:
+            return Graded(value=None, reason="no gold answer")
         said = self.messages(item)
         if ask is None:
             return no_judge()
@@ -94,18 +103,24 @@ class OwnGrader:
 
     def sha256(self) -> str:
         """See `Grader.sha256`."""
-        return code_sha256(_CODE, load_rubric("longmemeval").sha256, load_rubric("refusal").sha256)
+        rubrics = [load_rubric(name).sha256 for name in ("longmemeval", "refusal")]
+        return code_sha256(_CODE, self.name, *rubrics, stemmer_version("porter"))
 
     def grade(self, item: AnswerItem, ask: Ask | None) -> Graded:
         """See `Grader.grade`."""
         if (absent := unanswered(item)) is not None or item.response is None:
             return absent or no_judge()
+        reference = item.gold
+        if reference is None and isinstance(item.gold_raw, str):
+            reference = item.gold_raw  # why it cannot be answered
         case = {
             "question": item.question,
-            "reference": item.gold or "",
+            "reference": reference or "",
             "response": item.response,
         }
         if item.answerable and "_abs" not in item.id:
+            if not reference:
+                return Graded(value=None, reason="no gold answer")
             rubric, case["kind"] = load_rubric("longmemeval"), _KINDS.get(_type(item), "fact")
         else:
             rubric = load_rubric("refusal")

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from memruler.metrics.answers.choice import (
     exact_match,
+    has_characters,
     holds_all,
     holds_any,
     holds_in_order,
@@ -13,9 +14,14 @@ from memruler.model.answers import AnswerItem, Graded
 from memruler.scoring.graders.base import Ask
 from memruler.scoring.graders.common import code_sha256, golds, unanswered
 
-__all__ = ["PhraseGrader", "every", "exact", "ordered", "squad", "substring"]
+__all__ = ["PhraseGrader", "every", "exact", "ordered", "squad", "substring", "substring_official"]
 
-_CODE = ("metrics.answers.choice", "metrics.answers.words")
+_CODE = (
+    "metrics.answers.choice",
+    "metrics.answers.words",
+    "scoring.graders.common",
+    "scoring.graders.phrases",
+)
 
 
 class PhraseGrader:
@@ -72,8 +78,13 @@ def exact() -> PhraseGrader:
 
 
 def substring() -> PhraseGrader:
-    """1 if a gold stands in the answer."""
+    """1 if a gold stands in the answer as whole words."""
     return PhraseGrader("substring", holds_any)
+
+
+def substring_official() -> PhraseGrader:
+    """1 if the characters of a gold stand in the answer, inside a word too, as published."""
+    return PhraseGrader("substring:official", has_characters)
 
 
 def every() -> PhraseGrader:

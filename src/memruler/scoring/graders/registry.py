@@ -24,6 +24,7 @@ _TABLE = PluginTable(
         "squad": f"{_PLACE}.phrases:squad",
         "exact": f"{_PLACE}.phrases:exact",
         "substring": f"{_PLACE}.phrases:substring",
+        "substring:official": f"{_PLACE}.phrases:substring_official",
         "set": f"{_PLACE}.phrases:every",
         "ordered-set": f"{_PLACE}.phrases:ordered",
         "mcq": f"{_PLACE}.mcq:mcq",

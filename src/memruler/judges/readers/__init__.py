@@ -1,0 +1,1 @@
+"""Readers: a question and what a memory returned in, an answer out."""
