@@ -168,12 +168,14 @@ class Runs:
     """Makes runs under a folder."""
 
     def __init__(self, folder, make_plan):
-        self.folder, self.make_plan = folder, make_plan
+        self.folder, self.make_plan, self.made = folder, make_plan, 0
 
     conversation = staticmethod(conversation)
     system = ScriptedSystem
 
-    def run(self, instances, system, stem="r", **settings):
+    def run(self, instances, system, **settings):
+        self.made += 1
+        stem = f"r{self.made}"
         with RunFolder.claim(self.folder, stem) as folder:
             measure(self.make_plan(system, instances, **settings), folder, lambda *_: None)
         return self.folder / stem

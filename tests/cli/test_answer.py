@@ -9,6 +9,7 @@ import threading
 from collections import Counter
 from contextlib import suppress
 
+import jsonschema
 import pytest
 from click.testing import CliRunner
 
@@ -18,6 +19,7 @@ from memruler.judges.budget import most_tokens
 from memruler.judges.rubric import Message
 from memruler.replay.plan import PlanSpec, plan_run
 from memruler.replay.run import measure
+from memruler.report.schemas import schema
 from memruler.scoring.answer_load import load_items
 from memruler.store.folder import RunFolder
 
@@ -132,6 +134,9 @@ def test_the_rule_answers_without_a_model(run):
         call(run, "-k", 5)
     call(run, "-k", 5, "--name", "five")
     manifest = json.loads(call(run, "-k", 5, "--name", "five", "--json").output)
+    jsonschema.validate(
+        manifest, json.loads(schema("answers.schema.json")), cls=jsonschema.Draft202012Validator
+    )
     assert (manifest["k"], manifest["name"]) == (5, "five")
     assert manifest["counts"]["queries"] == QUERIES
 

@@ -373,6 +373,11 @@ def test_a_second_judge_on_a_sample(run, chat_server):
         judge, "agree", folder(run, "answer-memruler-one"), folder(run, "answer-memruler-one")
     )
     assert "would agree with itself" in str(done.exception)
+    chat_server.model = "one"  # a second name for the first judge
+    alias = ["--grader", "answer:memruler", *by_judge(chat_server, "alias")]
+    assert call(grade, run, *alias).exit_code == 0
+    pair = [folder(run, f"answer-memruler-{name}") for name in ("one", "alias")]
+    assert "would agree with itself" in str(call(judge, "agree", *pair).exception)
     done = call(gate, folder(run, "answer-memruler-one"), sampled, "--changed", "judge")
     assert done.exit_code == 4
     assert "population" in done.output

@@ -154,9 +154,8 @@ def test_another_port_is_no_other_judge(decide):
 def test_the_judge_of_each_side_counts(decide):
     with pytest.raises(Refusal) as refused:
         decide(document(), candidate=judged(model="other"), changed=("judge",))
-    assert refused.value.reasons == [
-        "the calibration is of another judge than that of cand.csv: other model"
-    ]
+    told = "the calibration is of another judge than that of cand.csv: other model"
+    assert refused.value.reasons == (told,)
 
 
 @pytest.mark.parametrize(

@@ -169,6 +169,19 @@ def test_a_server_that_refuses_all_is_what_is_wrong(sealed_run, scripted_reader)
     assert answers_of(run) == ()
 
 
+def test_a_memory_whose_searches_all_failed_is_no_fault_of_the_reader(
+    sealed_run, scripted_reader, word_system, make_instance
+):
+    def fail(_):
+        raise SystemUnderTestError("down")
+
+    word_system.on_search = fail
+    run = sealed_run([make_instance(n, queries=1) for n in (0, 1)])
+    made = answer_run(run, scripted_reader(), name="a", k=2)
+    assert made.counts == {"queries": 2, "answered": 0, "empty": 0, "failed": 2}
+    assert next(load_items(run, "a")).error == "the search failed: down"
+
+
 def test_a_run_measured_anew_under_its_answers_is_noticed(
     sealed_run, scripted_reader, make_instance
 ):

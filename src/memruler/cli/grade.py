@@ -11,8 +11,7 @@ from memruler.errors import Interrupted, UsageError
 
 if TYPE_CHECKING:  # --help needs none of it
     from memruler.judges.asking import Asker
-    from memruler.scoring.grade import GradeOutcome
-    from memruler.scoring.grade_said import ToGrade
+    from memruler.scoring.grade_said import GradeOutcome, ToGrade
     from memruler.scoring.graders.base import Grader
     from memruler.studies.judge_sample import Sample
 

@@ -194,16 +194,27 @@ def _require_same(base: Filed, candidate: Filed) -> None:
         reasons.append("they do not ask the same queries")
     if base.level != candidate.level:
         reasons.append(f"evidence is a {base.level} in one and a {candidate.level} in the other")
-    one, other = base.said, candidate.said
-    if one is None or other is None:
-        if base.k != candidate.k:
-            reasons.append(f"k is {base.k} in one and {candidate.k} in the other")
-    elif one.grades.grader != other.grades.grader:
-        reasons.append(f"the graders are two: {one.grades.grader} and {other.grades.grader}")
-    elif one.grades.grader_sha256 != other.grades.grader_sha256:
-        reasons.append(f"{one.grades.grader} was another version of itself: grade both anew")
+    reasons += _two_rulers(base, candidate)
     if reasons:
         raise Refusal(reasons, hint="name two runs of the same queries under one ruler")
+
+
+def _two_rulers(base: Filed, candidate: Filed) -> list[str]:
+    """Why missed does not mean the same on both sides; empty where it does."""
+    one, other = base.said, candidate.said
+    if (one is None) != (other is None):
+        return ["one is of retrieval and the other of answers"]
+    if one is None or other is None:
+        same = base.k == candidate.k
+        return [] if same else [f"k is {base.k} in one and {candidate.k} in the other"]
+    left, right = one.grades, other.grades
+    if left.grader != right.grader:
+        return [f"the graders are two: {left.grader} and {right.grader}"]
+    if left.metric != right.metric:
+        return [f"the metrics are two: {left.metric} and {right.metric}"]
+    if left.grader_sha256 != right.grader_sha256:
+        return [f"{left.grader} was another version of itself: grade both anew"]
+    return []
 
 
 def _keys(filed: Filed) -> list[tuple[str, int, str]]:

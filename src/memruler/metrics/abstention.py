@@ -144,6 +144,8 @@ def sweep(scores: _Floats, answerable: _Bools) -> Sweep:
 def _swept(values: _Floats, place: NDArray[np.intp], answerable: _Bools, keep: _Bools) -> Sweep:
     has = np.bincount(place[answerable & keep], minlength=len(values))
     lacks = np.bincount(place[~answerable & keep], minlength=len(values))
+    seen = has + lacks > 0  # a threshold must not come from what is left out
+    values, has, lacks = values[seen], has[seen], lacks[seen]
     zero = np.zeros(1, np.int64)
     # What has minus infinity is refused whatever the threshold is, so that is none.
     first = int(len(values) > 0 and np.isneginf(values[0]))

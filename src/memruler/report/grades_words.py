@@ -54,7 +54,7 @@ def usage_words(usage: Usage) -> str:
 
 
 def published(found: GradeSummary) -> Iterator[tuple[str, str]]:
-    """The lines of the data set's own print, but for those that a slice says with the same words."""
+    """The lines of the data set's own print, but for those that a slice says alike."""
     said = {(one.name, one.mean, one.scored, one.items) for one in found.slices}
     for line in found.official:
         if (line.name, line.value, line.of, line.items) in said and line.note is None:

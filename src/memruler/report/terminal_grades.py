@@ -1,7 +1,6 @@
 """A grading on the terminal: means of answers, apart from all that was retrieved."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
@@ -11,8 +10,8 @@ from memruler.report import numbers
 from memruler.report.grades_words import facts_of, headline, published, usage_words
 from memruler.report.layout import banner, facts, heading, stdout_console, unpadded
 from memruler.report.table import print_table
-from memruler.scoring.grade import GradeOutcome
 from memruler.scoring.grade_record import GradeSlice, GradeSummary
+from memruler.scoring.grade_said import GradeOutcome
 
 __all__ = ["print_grades", "render_grades"]
 
@@ -111,13 +110,11 @@ def _side_by_side(found: Sequence[GradeSummary], console: Console) -> None:
 def _next(found: Sequence[GradeOutcome], console: Console) -> None:
     if not found:
         return
-    path: Path = found[-1].path
-    judged = any(outcome.summary.judge is not None for outcome in found)
+    last = found[-1]
+    told = [("next", f"memruler gate BASE {last.path} --cluster {last.summary.cluster}")]
+    if last.summary.sample is not None:
+        told = [("next", f"memruler judge agree FIRST {last.path}")]
+    elif any(outcome.summary.judge is not None for outcome in found):
+        told.append(("", "memruler judge calibrate RUN: can this judge be trusted?"))
     console.print()
-    facts(
-        console,
-        [
-            ("next", f"memruler gate BASE {path} --cluster {found[-1].summary.cluster}"),
-            *([("", "memruler judge calibrate RUN: can this judge be trusted?")] if judged else []),
-        ],
-    )
+    facts(console, told)

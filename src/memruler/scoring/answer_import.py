@@ -77,7 +77,7 @@ class FileAnswers:
         columns = ["instance", "instance_key", "query", "id"]
         times: Counter[str] = Counter()
         for batch in batches(run, "queries", columns=["id"]):
-            times.update(batch.column("id").to_pylist())
+            times.update(map(str, batch.column("id").to_pylist()))
         met: set[str] = set()
         for batch in batches(run, "queries", columns=columns):
             for row in batch.to_pylist():

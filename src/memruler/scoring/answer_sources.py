@@ -106,8 +106,6 @@ class ReaderAnswers:
         size = max(1, _CHUNK // self.repeats)
         for chunk in _chunks(asked(run, self._depth, self._chars), size):
             found = self._answered(chunk, done, of)
-            if not done:
-                self._require_some(found)
             done += len(found)
             yield from found
             self._tick(done, of)
@@ -131,17 +129,19 @@ class ReaderAnswers:
                 said[todo[place][0]] = reply
         else:  # nothing to wait for
             said = {entry[0]: self._ask(entry) for entry in todo}
+        if not done:
+            self._require_some(list(said.values()))
         return [_record(one, repeat, said.get(at)) for at, (one, repeat) in enumerate(draws)]
 
     def _ask(self, entry: tuple[int, ReaderInput, int]) -> ReaderReply:
         _, question, repeat = entry
         return self._reader.answer(question, repeat=repeat)
 
-    def _require_some(self, found: list[AnswerRecord]) -> None:
+    def _require_some(self, said: list[ReaderReply]) -> None:
         """Where a server refuses every question, the questions are not what is wrong."""
-        if self._reader.draws and found and all(record.text is None for record in found):
+        if said and all(reply.text is None for reply in said):
             raise InstrumentError(
-                f"the reader answered none of the first {len(found)} questions: {found[0].error}",
+                f"the reader answered none of the first {len(said)} questions: {said[0].error}",
                 where=self._reader.identity().host,
                 hint="check the name of the model and what the server takes",
             )

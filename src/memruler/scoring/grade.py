@@ -7,7 +7,7 @@ by whoever asks it, so that a grading that was stopped pays for nothing twice.
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -16,29 +16,13 @@ from memruler.model.answers import ANSWERS_VERSION, GradesManifest, InstrumentId
 from memruler.replay.provenance import tool
 from memruler.scoring.grade_record import GradeSummary
 from memruler.scoring.grade_rows import JudgeAsker, Tick, graded_rows, row_counts
-from memruler.scoring.grade_said import Done, ToGrade, is_exact, summary_of
+from memruler.scoring.grade_said import Done, GradeOutcome, ToGrade, is_exact, summary_of
 from memruler.scoring.grade_scores import declared, instrument, scores_csv
 from memruler.scoring.graders.base import Grader
 from memruler.store.folder import MANIFEST
 from memruler.store.grades import claim_grades, grades_path, read_manifest, write_grades
 
-__all__ = ["GradeOutcome", "grade_answers", "grade_name"]
-
-
-class GradeOutcome(NamedTuple):
-    """A finished grading.
-
-    Attributes:
-        path: Its folder.
-        manifest: What it is.
-        summary: What it says.
-        usage: What the judge cost now.
-    """
-
-    path: Path
-    manifest: GradesManifest
-    summary: GradeSummary
-    usage: Usage
+__all__ = ["grade_answers", "grade_name"]
 
 
 def grade_name(grader: str, judge: str | None, sample: int | None = None) -> str:

@@ -4,7 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memruler.model.answers import AnswerItem, AnswersManifest, InstrumentIdentity
+from memruler.model.answers import (
+    AnswerItem,
+    AnswersManifest,
+    GradesManifest,
+    InstrumentIdentity,
+    Usage,
+)
 from memruler.model.run import Manifest
 from memruler.scoring.grade_record import GradeSummary
 from memruler.scoring.grade_scores import About
@@ -12,7 +18,7 @@ from memruler.scoring.grade_summary import judge_flips, parser_counts, summarise
 from memruler.scoring.graders.base import Grader
 from memruler.store.grades import GradeRow
 
-__all__ = ["Done", "ToGrade", "is_exact", "summary_of"]
+__all__ = ["Done", "GradeOutcome", "ToGrade", "is_exact", "summary_of"]
 
 
 class ToGrade(NamedTuple):
@@ -33,6 +39,22 @@ class ToGrade(NamedTuple):
     answers_sha256: str
     items: Sequence[AnswerItem]
     about: Mapping[tuple[int, int, int], About]
+
+
+class GradeOutcome(NamedTuple):
+    """A finished grading.
+
+    Attributes:
+        path: Its folder.
+        manifest: What it is.
+        summary: What it says.
+        usage: What the judge cost now.
+    """
+
+    path: Path
+    manifest: GradesManifest
+    summary: GradeSummary
+    usage: Usage
 
 
 class Done(NamedTuple):
@@ -107,7 +129,7 @@ def _notes(given: ToGrade, done: Done) -> Iterator[str]:
         yield "no judge was there: what needs one has no value"
     if done.exact:
         yield "exact: neither the reader nor the grader draws, so that no mean has an interval"
-    elif given.answers.repeats == 1 and done.draws == 1:
+    elif given.answers.repeats == 1 and done.draws == 1 and done.sample is None:
         yield (
             "a single draw: the intervals are over questions, and do not hold what the model would "
             "say another time"

@@ -167,9 +167,12 @@ def _unlike(one: GradesManifest, other: GradesManifest, own: tuple[str, str]) ->
         yield "both are of one judge with one prompt: it would agree with itself"
 
 
-def _model(judge: InstrumentIdentity) -> dict[str, object]:
-    """What makes a judge another one: the server that it stands on does not."""
-    return {key: value for key, value in instrument(judge).items() if key != "host"}
+def _model(judge: InstrumentIdentity) -> dict[str, Any]:
+    """What makes a judge another one: not the server it stands on, and no second name for it."""
+    found = {key: value for key, value in instrument(judge).items() if key != "host"}
+    if found["served"] is not None:
+        del found["model"]
+    return found
 
 
 def _pairs(one: Grades, other: Grades) -> Iterator[_Pair]:

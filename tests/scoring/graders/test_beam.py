@@ -1,7 +1,12 @@
 """BEAM: the published arithmetic with its defects, and without."""
 
+import json
+from pathlib import Path
+
 import pytest
 
+from memruler.corpora.registry import open_corpus
+from memruler.model.answers import AnswerItem
 from memruler.scoring.graders.base import Grader
 from memruler.scoring.graders.registry import open_grader
 
@@ -185,6 +190,30 @@ def test_an_empty_answer_orders_nothing(asked, judge):
 def test_an_event_that_the_rubric_names_twice_counts_once(asked, judge):
     item = asked("a\nb", ["a", "b", "a"], category="event_ordering")
     assert open_grader(CORRECTED).grade(item, judge("no")).value == 1
+
+
+def test_the_documented_gold_comes_through_a_file_of_ones_own(tmp_path, judge):
+    document = Path(__file__).parents[3] / "docs" / "answers.md"
+    query = json.loads(document.read_text("utf-8").partition("```json\n")[2].partition("\n")[0])
+    query["evidence"] = {"turns": [[0, 0]]}
+    sessions = [{"time": "2024-03-01", "turns": [{"speaker": "Ana", "text": "Hello."}]}]
+    path = tmp_path / "own.jsonl"
+    path.write_text(json.dumps({"id": "a", "sessions": sessions, "queries": [query]}) + "\n")
+    (instance,) = open_corpus("jsonl", path)
+    (read,) = instance.queries
+    item = AnswerItem(
+        instance=0,
+        query=0,
+        id=read.id,
+        category=read.category,
+        question=read.text,
+        gold=read.answer,
+        gold_raw=read.answer_raw,
+        response="1. The trip\n2. The party",
+    )
+    found = open_grader(CORRECTED).grade(item, judge("no"))
+    assert (found.value, found.detail["recall"]) == (0, 1)
+    assert open_grader("lexical").grade(item, None).value == pytest.approx(0.5)
 
 
 def test_an_answer_that_gives_orders_stands_inside_its_fence(asked, judge):

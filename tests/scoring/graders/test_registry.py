@@ -1,6 +1,7 @@
 """Names of graders, plug-ins, and digests that show every change of what shapes a value."""
 
 import ast
+import re
 import sys
 from pathlib import Path
 
@@ -147,6 +148,21 @@ def test_the_graders_of_a_corpus():
     assert default_graders("jsonl") == default_graders("") == ("lexical",)
     for corpus in ("locomo", "longmemeval", "beam", "x"):
         assert set(default_graders(corpus)) <= set(NAMES)
+
+
+def test_the_document_names_every_grader_and_says_what_it_is():
+    document = Path(__file__).parents[3] / "docs" / "answers.md"
+    table = document.read_text("utf-8").partition("## ")[0].splitlines()
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table if "| `" in line]
+    written = {
+        name: (metric.strip("`"), accuracy == "yes", judged == "yes")
+        for names, _, metric, accuracy, judged in rows
+        for name in re.findall(r"`([a-z:-]+)`", names)
+    }
+    graders = {name: opened(name) for name in NAMES}
+    assert written == {
+        name: (grader.metric, grader.accuracy, grader.judged) for name, grader in graders.items()
+    }
 
 
 def test_an_unknown_grader():

@@ -21,11 +21,11 @@ def unanswered(item: AnswerItem) -> Graded | None:
 def golds(item: AnswerItem) -> list[str]:
     """Every accepted answer: the raw gold's texts where it is a list, else the one gold.
 
-    An object may hold `answer` and `aliases`.
+    Of an object only `answer` and `aliases` are, each a text or a list; a rubric is no answer.
     """
     raw = item.gold_raw
     if isinstance(raw, dict):
-        raw = [raw.get("answer"), *_listed(raw.get("aliases"))]
+        return list(_texts([raw.get("answer"), *_listed(raw.get("aliases"))]))
     found = list(_texts(raw)) if isinstance(raw, list) else []
     return found or ([item.gold] if item.gold is not None else [])
 
