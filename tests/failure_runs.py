@@ -1,5 +1,6 @@
 """Runs with a scripted store, scripted answers and scripted grades."""
 
+import json
 from datetime import UTC, datetime
 
 import msgspec
@@ -133,10 +134,9 @@ class ScriptedSystem:
 class ScriptedSource:
     """Answers by question; gives the first k hits."""
 
-    repeats = 1
-
     def __init__(self, said, k, kind):
         self.said, self.k, self.kind = said, k, kind
+        self.repeats = max([1, *(len(one) for one in said.values() if isinstance(one, list))])
 
     def identity(self):
         return InstrumentIdentity(kind=self.kind, prompt="p", prompt_sha256="0")
@@ -145,14 +145,16 @@ class ScriptedSource:
         del manifest
         texts = read_table(run, "queries").column("text").to_pylist()
         for question, row in zip(texts, read_table(run, "trace").to_pylist(), strict=True):
-            text = self.said.get(question)
-            yield AnswerRecord(
-                instance=row["instance"],
-                query=row["query"],
-                text=text,
-                error=None if text is not None else "it broke",
-                items=tuple(row["items"][: self.k]),
-            )
+            said = self.said.get(question)
+            for repeat, text in enumerate(said if isinstance(said, list) else [said]):
+                yield AnswerRecord(
+                    instance=row["instance"],
+                    query=row["query"],
+                    repeat=repeat,
+                    text=text,
+                    error=None if text is not None else "it broke",
+                    items=tuple(row["items"][: self.k]),
+                )
 
     def warnings(self):
         return ()
@@ -180,6 +182,12 @@ class Runs:
             measure(self.make_plan(system, instances, **settings), folder, lambda *_: None)
         return self.folder / stem
 
+    def degrade(self, path, why):
+        """Say that a run must not be trusted."""
+        manifest = json.loads((path / "manifest.json").read_text())
+        manifest["degraded"] = [why]
+        (path / "manifest.json").write_text(json.dumps(manifest))
+
     def answer(self, path, said, *, k=2, name="a", kind="extractive"):
         """Write answers by question; a question that is left out has none."""
         write_answers(RunFolder.open(path), ScriptedSource(said, k, kind), name)
@@ -189,14 +197,14 @@ class Runs:
         run = RunFolder.open(path)
         rows = []
         for item in load_items(run, answers):
-            found = values.get(item.question)
+            found = values.get((item.question, item.repeat), values.get(item.question))
             for draw, value in enumerate(found if isinstance(found, list) else [found]):
                 reason = None if value is not None else item.error or "no judge"
                 rows.append(
                     GradeRow(
                         instance=item.instance,
                         query=item.query,
-                        repeat=0,
+                        repeat=item.repeat,
                         draw=draw,
                         instance_key=item.instance_key,
                         id=item.id,

@@ -86,6 +86,14 @@ def test_json_reads_back_and_fits_its_schema(run, words):
     assert found.moved == ()
 
 
+def test_what_must_not_be_trusted_says_so_first(run, failure_runs):
+    failure_runs.degrade(run, f"a stand-in {HOSTILE}")
+    for verb in (failures, abstention):
+        assert fits(said(verb, run)).startswith("DEGRADED: do not trust these numbers\n")
+    assert "DEGRADED: do not trust these numbers (candidate)" in said(failures, run, run)
+    assert json.loads(said(abstention, run, "--json"))["degraded"][0].startswith("a stand-in")
+
+
 def test_two_answers_of_one_run(run, failure_runs):
     asked = [query[0] for query in QUERIES]
     failure_runs.answer(run, dict.fromkeys(asked, "another"), name="b")

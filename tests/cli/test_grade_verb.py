@@ -294,6 +294,28 @@ def test_another_judge_must_be_declared_and_another_prompt_never_can(run, chat_s
     assert done.exit_code == 0, done.output
 
 
+def test_what_a_reader_says_otherwise_of_the_same_texts_is_the_readers(run, chat_server):
+    """Two readers were given the same, and a judge finds the second one wrong."""
+    same = run / "answers" / "same"
+    assert call(answer, run, "-k", 5, "--name", "same").exit_code == 0
+    assert same.exists()
+    for name, say in (("extractive", "correct"), ("same", "wrong")):
+        chat_server.say = lambda _, say=say: say
+        options = by_judge(chat_server, draw=name)
+        done = call(grade, run, "--answers", name, "--grader", "answer:memruler", *options)
+        assert done.exit_code == 0, done.output
+    pair = folder(run, JUDGED), folder(run, JUDGED, "same")
+    found = json.loads(call(repeats, *pair, "--json").stdout)["pair"]["discordance"]
+    assert (found["items"], found["reader"], found["retrieval"], found["unknown"]) == (48, 48, 0, 0)
+    assert call(answer, run, "-k", 2, "--name", "short").exit_code == 0
+    chat_server.say = lambda _: "wrong"
+    options = ["--grader", "answer:memruler", *by_judge(chat_server, draw="short")]
+    assert call(grade, run, "--answers", "short", *options).exit_code == 0
+    pair = folder(run, JUDGED), folder(run, JUDGED, "short")
+    found = json.loads(call(repeats, *pair, "--changed", "reader", "--json").stdout)
+    assert found["pair"]["discordance"]["retrieval"] == 48
+
+
 def test_a_calibration_corrects_the_gate_or_is_refused(run, chat_server, tmp_path):
     """The judge takes every answer of the candidate for right and is otherwise fair."""
     chat_server.say = lambda _: "wrong"

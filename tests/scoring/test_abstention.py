@@ -74,6 +74,21 @@ def test_the_other_way_round_is_said_and_not_turned(scored):
     assert "one conversation" in found.retrieval.no_held_out
 
 
+def test_a_little_the_other_way_is_said_too(scored):
+    queries = [("A?", True, [1.0]), ("B?", False, [2.0]), ("C?", True, [3.0]), ("D?", False, [4.0])]
+    found = abstention(scored(queries))
+    assert found.retrieval.auroc == 0.25
+    assert "AUROC 0.2500" in found.notes[0]
+    assert abstention(scored(*TWO)).notes == ()
+
+
+def test_of_several_draws_the_first_counts(scored, failure_runs):
+    path = scored(*TWO)
+    failure_runs.answer(path, {f"{q}?": ["blue", "unknown"] for q in "ABCDEF"})
+    found = abstention(path).reader
+    assert (found.queries, found.all.refused_unanswerable) == (6, 0)
+
+
 def test_margin_and_mean(scored):
     path = scored(*TWO)
     margin = abstention(path, signal="margin").retrieval
@@ -145,10 +160,10 @@ def test_a_readers_refusals(scored, failure_runs):
 def test_a_judges_labels_say_which_unanswerable_were_refused(scored, failure_runs):
     path = scored(*TWO)
     failure_runs.answer(path, dict.fromkeys("ABCDEF", "x") | {f"{q}?": "a dog" for q in "ABCDEF"})
-    failure_runs.grade(path, {"A?": 0.0, "B?": 1.0, "D?": 1.0, "E?": 0.0})  # F? has no value
+    failure_runs.grade(path, {"A?": 0.0, "B?": 1.0, "D?": 1.0, "E?": 1.0})  # F? has no value
     found = abstention(path, grade="g").reader
     assert (found.grade, found.queries, found.unscored) == ("g", 5, {"not judged": 1})
-    assert (found.all.refused_unanswerable, found.all.unanswerable) == (1, 2)
+    assert (found.all.refused_unanswerable, found.all.unanswerable) == (2, 2)
     assert found.all.refused_answerable == 0  # a wrong answer is no refusal
 
 

@@ -12,6 +12,8 @@ from memruler.scoring.failure_words import gold_parts, normal, stands
     [
         ("Blue car", "a BLUE,\n car.", True),
         ("art", "the party", False),
+        ("arty", "the party", False),
+        ("par", "the party", False),
         ("7 May", "on May 7", False),
         ("3", "room 3b", False),
         ("3", "room 3, left", True),

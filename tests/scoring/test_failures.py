@@ -122,6 +122,18 @@ def test_of_several_missing_turns_the_earliest_stage_decides(failure_runs, items
     assert stage_of(failure_runs, items, ranking, gold=gold)[0] == stage
 
 
+def test_where_whole_sessions_are_stored_evidence_is_sessions(failure_runs):
+    one = failure_runs.conversation(0, TURNS, [("A?", "b", (0,), "c"), ("B?", "b", (1,), "c")])
+    items = [("s0", "session", (0,), "all of it", None), ("s1", "session", (1,), "rest", None)]
+    system = failure_runs.system(items, {"A?": ["s1"], "B?": ["s0"]})
+    found = failures_of(file_failures(failure_runs.run([one], system, granularity="session")))
+    assert (found.level, found.all.scored) == ("session", 2)
+    (missed,) = found.items
+    assert (missed.id, missed.stage) == ("q0-0", "ranking")
+    (part,) = missed.evidence
+    assert (part.session, part.turn, part.text) == (0, None, "all of it")
+
+
 def test_a_deeper_cut_off_than_the_run_is_refused(failure_runs):
     with pytest.raises(UsageError, match="asked for 21 hits"):
         stage_of(failure_runs, raw(0), ["t0"], k=21)
@@ -247,6 +259,16 @@ def test_when_an_answer_is_missed(answered, value, metric, below, missed):
     assert (found.all.missed, found.all.scored) == (missed, 1)
     if metric == "f1":
         assert found.rule == f"missed: f1 below {below or 0.5:g}, a threshold"
+
+
+def test_of_several_draws_a_missed_one_is_shown(failure_runs):
+    runs = failure_runs
+    one = runs.conversation(0, TURNS, [("Q?", "blue", (0,), "c")])
+    path = runs.run([one], runs.system(raw(0), {"Q?": ["t0"]}))
+    runs.answer(path, {"Q?": ["blue", "red", "green"]})
+    runs.grade(path, {("Q?", 0): 1.0, ("Q?", 1): 0.0, ("Q?", 2): 0.0})
+    (item,) = failures_of(file_failures(path, answered=True)).items
+    assert (item.answer, item.value) == ("red", pytest.approx(1 / 3))
 
 
 def test_without_a_value_an_item_is_not_missed_and_is_counted(answered):

@@ -224,7 +224,7 @@ def _keys(filed: Filed) -> list[tuple[str, int, str]]:
 
 
 def _notes(base: Filed, candidate: Filed) -> tuple[str, ...]:
-    found = []
+    found = list(base.manifest.corpus_notes)
     one, other = base.said, candidate.said
     if one is not None and other is not None:
         if one.grades.judge != other.grades.judge:

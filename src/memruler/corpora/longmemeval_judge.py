@@ -13,8 +13,8 @@ from typing import Final
 
 import msgspec
 
-from memruler.corpora.cached import locate
-from memruler.errors import FormatError
+from memruler.corpora.cached import cached_path, locate, state
+from memruler.errors import FormatError, UsageError
 from memruler.store.safe import read_bytes
 
 __all__ = ["ABSTENTION", "NAME", "TYPES", "Templates", "extract_templates", "official_templates"]
@@ -55,6 +55,12 @@ def official_templates() -> Templates:
         ChecksumError: It is not the file that was fetched.
         FormatError: It holds other templates than five.
     """
+    if state(NAME) in {"absent", "partial"}:
+        raise UsageError(
+            "LongMemEval's own judge templates were not fetched",
+            where=cached_path(NAME).parent,
+            hint=f"`memruler fetch {NAME}`, or grade with longmemeval:memruler",
+        )
     found = locate(NAME)
     source = read_bytes(found.path)
     return Templates(extract_templates(source, found.path), found.sha256)

@@ -128,6 +128,7 @@ class ReaderAbstention(msgspec.Struct, frozen=True, kw_only=True):
             where the phrases say it of all.
         queries: Answers that were looked at; of every query the first draw.
         unscored: Reason to the number that were left out.
+        degraded: What the answers and the grades say against themselves.
         all: Over all categories.
         categories: By category.
     """
@@ -138,6 +139,7 @@ class ReaderAbstention(msgspec.Struct, frozen=True, kw_only=True):
     grade: str | None
     queries: int
     unscored: dict[str, int]
+    degraded: tuple[str, ...]
     all: Counts
     categories: tuple[Counts, ...]
 
@@ -153,6 +155,7 @@ class Abstention(msgspec.Struct, frozen=True, kw_only=True):
         no_retrieval: Why; None where it can.
         reader: None where there is no answer.
         notes: What a reader must know, one sentence each.
+        degraded: Why it must not be trusted.
     """
 
     run: str
@@ -163,4 +166,5 @@ class Abstention(msgspec.Struct, frozen=True, kw_only=True):
     no_retrieval: str | None
     reader: ReaderAbstention | None
     notes: tuple[str, ...]
+    degraded: tuple[str, ...]
     schema_version: int = SCHEMA_VERSION

@@ -134,6 +134,7 @@ class Failures(msgspec.Struct, frozen=True, kw_only=True, tag="failures", tag_fi
         items: Of these, those that are listed.
         identity: What must be equal for two to be compared.
         notes: What a reader must know, one sentence each.
+        degraded: Why it must not be trusted.
     """
 
     run: str
@@ -153,4 +154,5 @@ class Failures(msgspec.Struct, frozen=True, kw_only=True, tag="failures", tag_fi
     items: tuple[MissedItem, ...]
     identity: dict[str, Any]
     notes: tuple[str, ...]
+    degraded: tuple[str, ...]
     schema_version: int = SCHEMA_VERSION

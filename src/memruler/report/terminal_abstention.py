@@ -13,7 +13,7 @@ from memruler.model.abstention import (
     RetrievalAbstention,
     SweepPoint,
 )
-from memruler.report.layout import facts, heading, stdout_console, unpadded
+from memruler.report.layout import banner, facts, heading, stdout_console, unpadded
 from memruler.report.numbers import counts, mean, share
 from memruler.report.table import print_table
 
@@ -39,6 +39,8 @@ def render_abstention(found: Abstention, console: Console) -> None:
         found: The measurement.
         console: Where to print; 80 columns suffice.
     """
+    if found.degraded:
+        banner(console, "DEGRADED: do not trust these numbers", found.degraded)
     console.print(
         Text(
             f"Abstention: {found.unanswerable} queries without an answer, "

@@ -8,12 +8,13 @@ from rich.text import Text
 from memruler.compare.failure_shift import RIGHT, FailureShift, Moved
 from memruler.errors import printable
 from memruler.model.failures import STAGES, Failures, MissedItem, StageCounts
-from memruler.report.layout import facts, heading, stdout_console, unpadded
+from memruler.report.layout import banner, facts, heading, stdout_console, unpadded
 from memruler.report.numbers import counts
 from memruler.report.table import print_table
 
 __all__ = ["print_failures", "print_shift", "render_failures", "render_shift"]
 
+_DEGRADED = "DEGRADED: do not trust these numbers"
 _QUESTION = 60
 _TEXT = 240
 _LOST = {
@@ -49,6 +50,8 @@ def render_failures(found: Failures, console: Console, *, text: bool) -> None:
         text: Also print questions, answers and evidence in full sentences.
     """
     whole = found.all
+    if found.degraded:
+        banner(console, _DEGRADED, found.degraded)
     console.print(
         Text(
             f"{whole.missed} missed of {whole.scored} scored, of {whole.queries} queries",
@@ -133,6 +136,9 @@ def _filtered(filters: Mapping[str, str]) -> str:
 
 def render_shift(found: FailureShift, console: Console, *, text: bool) -> None:
     """Print what moved between two runs; see `render_failures`."""
+    for label, side in (("base", found.base), ("candidate", found.candidate)):
+        if side.degraded:
+            banner(console, f"{_DEGRADED} ({label})", side.degraded)
     lost, gained = sum(found.lost.values()), sum(found.gained.values())
     console.print(
         Text(f"{gained} gained and {lost} lost, of {found.base.all.queries} queries", style="bold")

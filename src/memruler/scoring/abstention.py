@@ -59,7 +59,7 @@ def abstention(
     if k is not None and k > limit:
         raise UsageError(f"no search of this run was asked for {k} hits", hint=f"use -k {limit}")
     asked = _asked(folder)
-    notes = []
+    notes = list(manifest.corpus_notes)
     retrieval: RetrievalAbstention | None = None
     why: Refusal | None = None
     try:
@@ -85,6 +85,9 @@ def abstention(
         no_retrieval=None if why is None else f"{'; '.join(why.reasons)}; {why.hint}",
         reader=reader,
         notes=tuple(notes),
+        degraded=tuple(
+            dict.fromkeys((*manifest.degraded, *(() if reader is None else reader.degraded)))
+        ),
     )
 
 
@@ -122,6 +125,10 @@ def _reader(
 ) -> ReaderAbstention:
     manifest = read_answers_manifest(folder, answers)
     judged = _judged(folder, answers, grade)
+    degraded = manifest.degraded
+    if judged is not None:
+        path = grades_path(folder.path, answers, choose_grade(folder, answers, grade))
+        degraded = tuple(dict.fromkeys((*degraded, *read_manifest(path).degraded)))
     unscored: Counter[str] = Counter()
     said: list[bool] = []
     answerable: list[bool] = []
@@ -151,6 +158,7 @@ def _reader(
         grade=None if judged is None else choose_grade(folder, answers, grade),
         queries=len(said),
         unscored=dict(sorted(unscored.items())),
+        degraded=degraded,
         all=counts("all", tally(verdict, kind)),
         categories=by_category(categories, verdict, kind),
     )

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from memruler.errors import UsageError, printable
+from memruler.errors import FormatError, UsageError, printable
 from memruler.model.answers import AnswersManifest, GradesManifest
 from memruler.scoring.answer_load import choose_answers
 from memruler.store.answers import ANSWERS, answers_path, read_answers_manifest
@@ -119,7 +119,14 @@ def graded_answers(
 
     by_query: dict[int, list[GradeRow]] = defaultdict(list)
     for row in read_rows(path):
-        by_query[keys[row.instance, row.query]].append(row)
+        at = keys.get((row.instance, row.query))
+        if at is None:
+            raise FormatError(
+                "the grades name a query that the run does not have",
+                where=path,
+                hint="grade the answers again: memruler grade RUN",
+            )
+        by_query[at].append(row)
     value = np.full(len(keys), np.nan)
     reason: list[str | None] = [_UNGRADED] * len(keys)
     shown = np.zeros(len(keys), np.int64)

@@ -60,8 +60,17 @@ def failures_of(
         selected=len(rows),
         items=missed_items(filed, rows[:limit]),
         identity={"corpus": parts["corpus"], "population": parts["population"]},
-        notes=filed.notes,
+        notes=(*filed.manifest.corpus_notes, *filed.notes),
+        degraded=_degraded(filed),
     )
+
+
+def _degraded(filed: Filed) -> tuple[str, ...]:
+    """What the run, the answers and the grades say against themselves, each once."""
+    found = list(filed.manifest.degraded)
+    if filed.said is not None:
+        found += [*filed.said.answers.degraded, *filed.said.grades.degraded]
+    return tuple(dict.fromkeys(found))
 
 
 def missed_items(filed: Filed, rows: list[int]) -> tuple[MissedItem, ...]:

@@ -211,6 +211,7 @@ def test_the_words():
     assert locomo_words("The Blue-Lantern, AND Mara's an") == ["bluelantern", "maras"]
     assert locomo_words("Oslo,Norway") == ["oslonorway"]
     assert corrected_words("Oslo,Norway 1,250 a,b") == ["oslo", "norway", "1250", "b"]
+    assert corrected_words("7,May 5,x") == ["7", "may", "5", "x"]
     assert corrected_words("sand ant theme") == ["sand", "ant", "theme"]
     assert locomo_words("") == corrected_words("\u3000 ,.") == []
 

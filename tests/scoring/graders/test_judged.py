@@ -198,6 +198,7 @@ TOLD = ("I run 5 km a week", "I am up to 10 km a week")
         (("5 km", TOLD, "yes"), None),
         (("5 km", TOLD[:1], "no"), "stale unknown"),
         (("5 km", (TOLD[0], None), "no"), "stale unknown"),
+        (("5 km", (*TOLD, None), "no"), "stale unknown"),
         (("5 km", (), "no"), "stale unknown"),
         (("", TOLD, "no"), None),
     ],

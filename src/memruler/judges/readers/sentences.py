@@ -21,7 +21,8 @@ STOP_WORDS: Final = frozenset(_LISTED.split())
 _WORD = re.compile(r"[^\W_]+")
 _PREFIX = re.compile(r"(?:\[(\d{4}-\d{2}-\d{2})\] )?(?:([^\s:\[][^:\n]{0,39}): )?")
 """How a run writes a turn down: `[2023-05-08] Ann: text`; both parts may be missing."""
-_END = re.compile(r"(?<=[.!?…])[\"'\u201d\u2019)\]]*\s+|\s*\n\s*")
+# The blanks around a line end are stripped later: looked for here, a text of blanks takes for ever.
+_END = re.compile(r"(?<=[.!?…])[\"'\u201d\u2019)\]]*\s+|\n")
 _LONGEST_KEPT = 20_000
 """Characters of a text whose sentences are kept for the next question."""
 

@@ -35,8 +35,9 @@ once twice
 """
 _NUMBER_WORDS = _SPELT.split()
 _NUMBER = re.compile(rf"\b(?:\d[\d,.]*\d|\d|{'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
+# A number is bounded: each digit of `1,1,1,` begins one, and would be followed to the end.
 _LENGTH = re.compile(
-    rf"\b(?:\d[\d,.]*|an?|{'|'.join(_NUMBER_WORDS)}) "
+    rf"\b(?:\d[\d,.]{{0,40}}|an?|{'|'.join(_NUMBER_WORDS)}) "
     r"(?:second|minute|hour|day|week|month|year|decade)s?\b",
     re.IGNORECASE,
 )
