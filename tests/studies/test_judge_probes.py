@@ -208,6 +208,7 @@ def test_a_sample_holds_every_stratum_and_the_smaller_one():
         "rare / right": [2, 1],
     }
     assert small.note["by"] == "category and the label of first"
+    assert draw_sample(items, 12, seed=8, labels=labels, of="first").chosen != small.chosen
     assert draw_sample(items, 500, seed=7).chosen == list(range(92))
     with pytest.raises(UsageError, match="cannot cover 2 categories"):
         draw_sample(items, 1, seed=7)

@@ -14,7 +14,8 @@ _DIGITS = 12
 def headline(found: GradeSummary) -> str:
     """The mean of all with its denominators, and whether it may be called an accuracy."""
     whole = found.slices[0]
-    what = "" if found.accuracy else "; word overlap, not an accuracy"
+    kind = "word overlap, " if found.metric == "f1" else ""
+    what = "" if found.accuracy else f"; {kind}not an accuracy"
     if found.sample is not None:
         return f"a sample, for agreement only: {whole.scored} of {whole.items} scored{what}"
     if whole.mean is None:

@@ -15,7 +15,7 @@ from memruler.errors import printable
 from memruler.model.answers import AnswerItem, AnswersManifest, InstrumentIdentity
 from memruler.model.corpus import TurnRef
 from memruler.model.run import Manifest
-from memruler.scoring.grade_summary import item_value
+from memruler.scoring.grade_summary import are_labels, item_value
 from memruler.store.folder import RunFolder
 from memruler.store.grades import GradeRow, content_sha256
 from memruler.store.tables import batches
@@ -103,9 +103,11 @@ def scores_csv(
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(head)
+    labels = are_labels(rows)
     for key, drawn in answers.items():
         one, known = drawn[0], about[key]
-        value = item_value([row.graded.value for row in drawn if row.graded.value is not None])
+        values = [row.graded.value for row in drawn if row.graded.value is not None]
+        value = item_value(values, labels=labels)
         reason = next((row.graded.reason for row in drawn if row.graded.reason), "no value")
         cells = [
             f"{known.conversation}#{one.query}",

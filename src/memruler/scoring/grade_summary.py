@@ -18,7 +18,7 @@ from memruler.stats.bootstrap import paired_bootstrap
 from memruler.stats.interval import FEW_CLUSTERS, Interval
 from memruler.store.grades import GradeRow
 
-__all__ = ["item_value", "judge_flips", "parser_counts", "summarise_grades"]
+__all__ = ["are_labels", "item_value", "judge_flips", "parser_counts", "summarise_grades"]
 
 _STRICT = "strict"
 """The detail in which a grader gives the same reply under a stricter parser."""
@@ -37,11 +37,25 @@ class _Item(msgspec.Struct, frozen=True, kw_only=True):
     rows: tuple[GradeRow, ...]
 
 
-def item_value(values: Sequence[float]) -> float | None:
-    """The one value of several: the majority of labels 0 and 1 (a tie is 0), else their mean."""
+def are_labels(rows: Iterable[GradeRow]) -> bool:
+    """Whether a grading gives nothing but 0 and 1.
+
+    Of all its rows, as `gate` decides it, so that shares which happen to be 0 and 1 for one item
+    stay a mean.
+    """
+    return all(row.graded.value in {0.0, 1.0, None} for row in rows)
+
+
+def item_value(values: Sequence[float], *, labels: bool) -> float | None:
+    """The one value of several; None of none.
+
+    Args:
+        values: Of one item.
+        labels: See `are_labels`: the majority counts and a tie is 0; of shares it is the mean.
+    """
     if not values:
         return None
-    if all(value in {0.0, 1.0} for value in values):
+    if labels:
         return float(2 * sum(values) > len(values))
     return fsum(values) / len(values)
 
@@ -70,13 +84,14 @@ def summarise_grades(
     grouped: dict[tuple[int, int], list[GradeRow]] = {}
     for row in rows:
         grouped.setdefault((row.instance, row.query), []).append(row)
+    labels = are_labels(rows)
     items = [
         _Item(
             category=slice_name(of[0].category),
             cluster=clusters[key],
             answerable=of[0].answerable,
             answered=any(answered[(*key, row.repeat)] for row in of),
-            value=_value(of),
+            value=_value(of, labels=labels),
             rows=tuple(of),
         )
         for key, of in grouped.items()
@@ -98,10 +113,10 @@ def _answer_values(rows: Iterable[GradeRow]) -> dict[int, list[float]]:
     return found
 
 
-def _value(rows: Sequence[GradeRow]) -> float | None:
+def _value(rows: Sequence[GradeRow], *, labels: bool) -> float | None:
     """Of an item: first what the judge's draws of one answer say, then those of its answers."""
-    each = [item_value(values) for values in _answer_values(rows).values()]
-    return item_value([value for value in each if value is not None])
+    each = [item_value(values, labels=labels) for values in _answer_values(rows).values()]
+    return item_value([value for value in each if value is not None], labels=labels)
 
 
 def _slice(name: str, items: Sequence[_Item], exact: bool, sample: bool) -> GradeSlice:
@@ -174,7 +189,7 @@ def parser_counts(rows: Iterable[GradeRow]) -> ParserCounts | None:
     )
 
 
-def judge_flips(rows: Iterable[GradeRow], draws: int) -> JudgeFlips | None:
+def judge_flips(rows: Sequence[GradeRow], draws: int) -> JudgeFlips | None:
     """How often the judge changes its mind; None where it was asked once."""
     if draws < _LEAST:
         return None
@@ -185,11 +200,12 @@ def judge_flips(rows: Iterable[GradeRow], draws: int) -> JudgeFlips | None:
             answers.setdefault(key, []).append(row.graded.value)
     several = [values for values in answers.values() if len(values) >= _LEAST]
     flipped = [values for values in several if len(set(values)) > 1]
+    labels = are_labels(rows)
     return JudgeFlips(
         draws=draws,
         of=len(several),
         flipped=len(flipped),
-        ties=sum(set(v) == {0.0, 1.0} and 2 * sum(v) == len(v) for v in flipped),
+        ties=sum(labels and 2 * sum(v) == len(v) for v in flipped),
     )
 
 

@@ -13,7 +13,7 @@ from memruler.errors import Refusal
 from memruler.model.answers import GradesManifest, InstrumentIdentity
 from memruler.scoring.grade_load import Grades, load_grades
 from memruler.scoring.grade_scores import instrument
-from memruler.scoring.grade_summary import item_value
+from memruler.scoring.grade_summary import are_labels, item_value
 from memruler.stats.agreement import Agreement, cohen_kappa, pairwise_agreement
 
 __all__ = [
@@ -85,7 +85,8 @@ class JudgeAgreement(msgspec.Struct, frozen=True, kw_only=True):
         slices: All first.
         confusion: The first's verdict, the second's, and how many answers got both.
         weighted: The share of the same verdicts with each answer counting as many as it stands
-            for, where one grading is of a stratified sample; None where none is.
+            for, where one grading is of a stratified sample; None where none is, where both are, or
+            where it was drawn by the verdicts of neither.
         cluster: What the intervals resample whole.
         notes: What a reader must know, one sentence each.
     """
@@ -106,7 +107,6 @@ class _Pair(NamedTuple):
 
     category: str
     cluster: str
-    stratum: str
     first: float | None
     second: float | None
 
@@ -176,20 +176,20 @@ def _model(judge: InstrumentIdentity) -> dict[str, Any]:
 
 
 def _pairs(one: Grades, other: Grades) -> Iterator[_Pair]:
-    values = [
-        {key: _value([g.value for g in graded]) for key, graded in grades.by_item().items()}
-        for grades in (one, other)
-    ]
+    values = [_values(grades) for grades in (one, other)]
     about = {(row.instance, row.query, row.repeat): row for row in one.rows}
     for key, row in about.items():
         if key in values[1]:
-            first = values[0][key]
-            stratum = f"{row.category} / {_verdict(first)}"
-            yield _Pair(row.category, row.instance_key, stratum, first, values[1][key])
+            yield _Pair(row.category, row.instance_key, values[0][key], values[1][key])
 
 
-def _value(values: Sequence[float | None]) -> float | None:
-    return item_value([value for value in values if value is not None])
+def _values(grades: Grades) -> dict[tuple[int, int, int], float | None]:
+    """The one value that each answer got."""
+    labels = are_labels(grades.rows)
+    return {
+        key: item_value([g.value for g in graded if g.value is not None], labels=labels)
+        for key, graded in grades.by_item().items()
+    }
 
 
 def _verdict(value: float | None) -> str:
@@ -215,7 +215,6 @@ def _slice(name: str, pairs: Sequence[_Pair]) -> AgreementSlice:
             first,
             second,
             weights="linear" if ordinal else None,
-            categories=labels if ordinal else None,
             clusters=clusters,
         )
         agreement = pairwise_agreement(list(zip(first, second, strict=True)), clusters=clusters)
@@ -235,25 +234,27 @@ def _slice(name: str, pairs: Sequence[_Pair]) -> AgreementSlice:
 def _weighted(pairs: Sequence[_Pair], one: GradesManifest, other: GradesManifest) -> float | None:
     """Each answer counts for those of its stratum that were not drawn."""
     sample = other.sample or one.sample
-    if sample is None:
+    if sample is None or (one.sample is not None and other.sample is not None):
         return None
-    strata = sample["strata"]
-    by_label = "label" in str(sample["by"])
-    found = Counter(p.stratum if by_label else p.category for p in pairs)
-
-    def weight(pair: _Pair) -> float:
-        name = pair.stratum if by_label else pair.category
-        size = strata.get(name)
-        return size[0] / found[name] if size else 1.0
-
-    total = fsum(weight(p) for p in pairs)
-    return fsum(weight(p) for p in pairs if p.first == p.second) / total
+    whole = one if other.sample is not None else other
+    if sample["by"] == "category":
+        strata = [p.category for p in pairs]
+    elif sample["by"] == f"category and the label of {whole.name}":
+        strata = [f"{p.category} / {_label(p.first if whole is one else p.second)}" for p in pairs]
+    else:  # by a third grading's verdicts
+        return None
+    found, sizes = Counter(strata), sample["strata"]
+    if not set(found) <= set(sizes):  # the other judge said something else by then
+        return None
+    weights = [sizes[name][0] / found[name] for name in strata]
+    same = (w for w, p in zip(weights, pairs, strict=True) if p.first == p.second)
+    return fsum(same) / fsum(weights)
 
 
 def _judged(name: str, grades: Grades) -> Judged:
     manifest = grades.manifest
     assert manifest.judge is not None  # noqa: S101 - refused before
-    values = [_value([g.value for g in graded]) for graded in grades.by_item().values()]
+    values = list(_values(grades).values())
     return Judged(
         name=name,
         grader=manifest.grader,
@@ -282,6 +283,4 @@ def _notes(
 
 def labels_of(grades: Grades) -> Mapping[tuple[int, int, int], str]:
     """Each answer's verdict in words, for drawing a sample by it."""
-    return {
-        key: _verdict(_value([g.value for g in graded])) for key, graded in grades.by_item().items()
-    }
+    return {key: _verdict(value) for key, value in _values(grades).items()}
