@@ -180,11 +180,10 @@ def _answered(
 
 def _served(folder: "RunFolder", name: str) -> str | None:
     """Which model, as its server called it, made the answers of that name before."""
-    from memruler.store.answers import answer_names, read_answers_manifest  # noqa: PLC0415
+    from memruler.store.answers import standing_answers  # noqa: PLC0415
 
-    if name not in answer_names(folder.path):
-        return None
-    return read_answers_manifest(folder, name, bound=False).reader.served
+    standing = standing_answers(folder, name)
+    return None if standing is None else standing.reader.served
 
 
 def _slug(text: str) -> str:

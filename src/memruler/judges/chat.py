@@ -5,6 +5,7 @@ environment and appears in no identity, message or file. docs/llm.md has the out
 """
 
 import importlib
+import json
 import math
 import re
 import threading
@@ -37,6 +38,11 @@ _OF_THE_REQUEST = {400, 413, 422}
 """Statuses that speak of this request (too long, filtered) and not of the server."""
 _LONGEST = 100_000
 _LONGEST_NAME = 200
+_LONGEST_ERROR = 2_000
+_MOST_TOKENS = 2**40
+"""A larger count is no count, and the sum of many must fit a column."""
+_SHORTEST_SECRET = 8
+"""Characters; what local servers are given (`x`, `EMPTY`) is none, and stands in honest answers."""
 _FILE_NAME = re.compile(r"^(?:[/\\.~]|[A-Za-z]:[/\\])|\.gguf$", re.IGNORECASE)
 _HALF = re.compile(r"[\ud800-\udfff]")
 """Half of a pair: JSON can carry one, no file can."""
@@ -222,7 +228,7 @@ class Chat:
         finish = choice.finish_reason
         return ChatReply(
             text=self._text(content or "")[:_LONGEST],
-            finish=None if finish is None else printable(self._harmless(str(finish))),
+            finish=None if finish is None else self._name(str(finish)),
             refusal=self._text(refusal)[:_LONGEST] if refusal else None,
             served=self._name(_file_name(str(reply.model or self.model))),
             system_fingerprint=self._name(str(fingerprint)) if fingerprint else None,
@@ -241,7 +247,7 @@ class Chat:
         with self._lock:
             self._unsupported.add(setting)
         return InstrumentError(
-            f"the server does not take {setting}: {self._harmless(str(error))}",
+            f"the server does not take {setting}: {self._harmless(str(error))[:_LONGEST_ERROR]}",
             where=self.host,
             hint=without(setting),
         )
@@ -253,7 +259,7 @@ class Chat:
         text = f"{type(error).__name__}: {error}"
         if error.__cause__ is not None:  # the SDK says `Connection error.` of anything
             text += f" ({error.__cause__})"
-        return f"the server failed: {self._harmless(text)}"
+        return f"the server failed: {self._harmless(text)[:_LONGEST_ERROR]}"
 
     def _name(self, text: str) -> str:
         return printable(self._harmless(text), _LONGEST_NAME)
@@ -263,7 +269,11 @@ class Chat:
 
     def _harmless(self, text: str) -> str:
         """A text of the server without the key, should it have repeated it."""
-        return text if self._key == _NO_KEY else text.replace(self._key, "***")
+        if len(self._key) >= _SHORTEST_SECRET:
+            # Also as JSON and Python would write it: errors quote the body of an answer.
+            for form in (self._key, json.dumps(self._key)[1:-1], repr(self._key)[1:-1]):
+                text = text.replace(form, "***")
+        return text
 
 
 class ChatJudge:
@@ -311,6 +321,6 @@ def _file_name(served: str) -> str:
 
 def _count(number: object) -> int | None:
     """Tokens as the server tells them; None where it tells none that can be."""
-    if isinstance(number, int) and not isinstance(number, bool) and number >= 0:
+    if isinstance(number, int) and not isinstance(number, bool) and 0 <= number < _MOST_TOKENS:
         return number
     return None

@@ -10,7 +10,14 @@ from memruler.errors import FormatError, UsageError, printable
 from memruler.model.answers import AnswerItem
 from memruler.model.corpus import TurnRef
 from memruler.scoring.answer_lineage import LineageByInstance, raw_texts
-from memruler.store.answers import ANSWERS, answer_names, answers_path, read_answers_manifest
+from memruler.store.answers import (
+    ANSWERS,
+    READ_TABLES,
+    answer_names,
+    answers_path,
+    read_answers_manifest,
+)
+from memruler.store.binding import require_own_tables
 from memruler.store.folder import RunFolder
 from memruler.store.tables import batches
 
@@ -69,11 +76,13 @@ def load_items(run: RunFolder, name: str) -> Iterator[AnswerItem]:
         name: Of the answers.
 
     Raises:
-        FormatError: There are no such answers, or the run is not the one they were made from.
+        FormatError: There are no such answers, the run is not the one they were made from, or
+            its tables are not its own.
     """
     manifest = run.manifest()
     if manifest is None:
         raise FormatError("no manifest in the run folder", where=run.path)
+    require_own_tables(run, manifest, READ_TABLES)
     read_answers_manifest(run, name)
     rule = manifest.fingerprint["population"]["rule"]
     folder = RunFolder(answers_path(run.path, name))

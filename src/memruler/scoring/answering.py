@@ -23,11 +23,11 @@ from memruler.store.answers import (
     READ_TABLES,
     answers_table,
     claim_answers,
-    read_answers_manifest,
+    standing_answers,
     write_answers_manifest,
 )
 from memruler.store.binding import require_own_tables
-from memruler.store.folder import MANIFEST, RunFolder
+from memruler.store.folder import RunFolder
 
 __all__ = ["AnswerSource", "write_answers"]
 
@@ -86,9 +86,8 @@ def write_answers(run: RunFolder, source: AnswerSource, name: str) -> AnswersMan
         raise FormatError("no manifest in the run folder", where=run.path)
     require_own_tables(run, measured, READ_TABLES)
     with claim_answers(run, name) as folder:
-        before = None
-        if folder.has(MANIFEST):
-            before = read_answers_manifest(run, name, bound=False).reader
+        standing = standing_answers(run, name)
+        before = None if standing is None else standing.reader
         _require_same(before, source.identity(), folder)
         tally = _Tally()
         with answers_table(folder) as table:

@@ -19,6 +19,7 @@ from memruler.scoring.grade_rows import JudgeAsker, Tick, graded_rows, row_count
 from memruler.scoring.grade_said import Done, GradeOutcome, ToGrade, is_exact, summary_of
 from memruler.scoring.grade_scores import declared, instrument, scores_csv
 from memruler.scoring.graders.base import Grader
+from memruler.store.answers import NewerFormatError
 from memruler.store.folder import MANIFEST
 from memruler.store.grades import claim_grades, grades_path, read_manifest, write_grades
 
@@ -131,6 +132,7 @@ def grade_answers(
         "report.md": report(summary).encode(),
     }
     with claim_grades(path) as folder:
+        _require_same(path, grader, identity, sample)  # another process may have been first
         written = write_grades(folder, manifest, rows, files)
     return GradeOutcome(path, written, summary, manifest.usage)
 
@@ -146,6 +148,8 @@ def _require_same(
         return
     try:
         before = read_manifest(path)
+    except NewerFormatError:
+        raise
     except FormatError:
         return
     served = None if before.judge is None or judge is None else before.judge.served

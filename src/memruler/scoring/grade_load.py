@@ -67,7 +67,7 @@ def read_summary(path: Path) -> GradeSummary:
     try:
         data = RunFolder(path.resolve()).read("summary.json")
         return msgspec.json.decode(data, type=GradeSummary)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise FormatError(
             f"summary.json cannot be read: {error}", where=path, hint=_AGAIN
         ) from error
@@ -125,11 +125,21 @@ def _about(
     run: RunFolder, answers: str, items: list[AnswerItem]
 ) -> dict[tuple[int, int, int], About]:
     keys = item_keys(run)
+
+    def named(rows: list[int]) -> tuple[str, ...]:
+        if rows and not 0 <= min(rows) <= max(rows) < len(keys):
+            raise FormatError(
+                "the answers name an item that the run does not have",
+                where=answers,
+                hint="answer the run again: memruler answer RUN",
+            )
+        return tuple([keys[at] for at in rows])
+
     found: dict[tuple[int, int, int], About] = {}
     folder = RunFolder(answers_path(run.path, answers))
     columns = ["instance", "query", "repeat", "items"]
     given = {
-        (row["instance"], row["query"], row["repeat"]): tuple(keys[at] for at in row["items"])
+        (row["instance"], row["query"], row["repeat"]): named(row["items"])
         for batch in batches(folder, ANSWERS, columns)
         for row in batch.to_pylist()
     }

@@ -25,11 +25,13 @@ __all__ = [
     "ANSWERS",
     "READ_TABLES",
     "AnswerTable",
+    "NewerFormatError",
     "answer_names",
     "answers_path",
     "answers_table",
     "claim_answers",
     "read_answers_manifest",
+    "standing_answers",
     "write_answers_manifest",
 ]
 
@@ -59,6 +61,10 @@ _FIELDS: "list[pa.Field[Any]]" = [
 _SCHEMA = pa.schema(_FIELDS)
 """A row an answer, as `AnswerRecord`. Nothing in it depends on when or how often it was asked for,
 so that the same replies give the same bytes."""
+
+
+class NewerFormatError(FormatError):
+    """What lies there was written by a newer memruler: it is sound, and must not be replaced."""
 
 
 def answers_path(run: Path, name: str) -> Path:
@@ -193,7 +199,7 @@ def write_answers_manifest(folder: RunFolder, manifest: AnswersManifest) -> Answ
     Returns:
         It, with the digest of the table.
     """
-    before = _manifest(folder) if folder.has(MANIFEST) else None
+    before = _standing(folder)
     made = msgspec.structs.replace(
         manifest, tables={ANSWERS: file_sha256(folder, f"{ANSWERS}.parquet")}
     )
@@ -234,6 +240,26 @@ def read_answers_manifest(run: RunFolder, name: str, *, bound: bool = True) -> A
     return manifest
 
 
+def standing_answers(run: RunFolder, name: str) -> AnswersManifest | None:
+    """What answers made now would stand in the place of; None where that is nothing, or damaged.
+
+    Raises:
+        UsageError: A bad name, or a link or a folder in place of the manifest.
+        NewerFormatError: A newer memruler wrote it.
+    """
+    path = answers_path(run.path, name)
+    return _standing(RunFolder(path)) if path.is_dir() else None
+
+
+def _standing(folder: RunFolder) -> AnswersManifest | None:
+    try:
+        return _manifest(folder) if folder.has(MANIFEST) else None
+    except NewerFormatError:
+        raise
+    except FormatError:  # its hint is to answer again, which must then be possible
+        return None
+
+
 def _require_bound(run: RunFolder, folder: RunFolder, manifest: AnswersManifest) -> None:
     measured = run.manifest()
     tables = {} if measured is None else measured.tables
@@ -258,14 +284,14 @@ def _manifest(folder: RunFolder) -> AnswersManifest:
         raw = msgspec.json.decode(folder.read(MANIFEST))
         version = raw.get("version") if isinstance(raw, dict) else None
         if version != ANSWERS_VERSION:
-            newer = isinstance(version, int) and version > ANSWERS_VERSION
-            raise FormatError(
-                f"answers of version {version}, and this memruler reads {ANSWERS_VERSION}",
-                where=where,
-                hint="upgrade memruler" if newer else _AGAIN,
-            )
-        return msgspec.convert(raw, AnswersManifest)
+            what = f"answers of version {version}, and this memruler reads {ANSWERS_VERSION}"
+            if isinstance(version, int) and version > ANSWERS_VERSION:
+                raise NewerFormatError(what, where=where, hint="upgrade memruler")
+            raise FormatError(what, where=where, hint=_AGAIN)
+        found = msgspec.convert(raw, AnswersManifest)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise FormatError(
             f"the manifest cannot be read: {error}", where=where, hint=_AGAIN
         ) from error
+    # A folder may be renamed or copied: its grades belong into it and not into the first one.
+    return msgspec.structs.replace(found, name=folder.path.name)

@@ -15,6 +15,8 @@ import pyarrow as pa
 
 from memruler.errors import FormatError, UsageError
 from memruler.model.answers import ANSWERS_VERSION, Graded, GradesManifest
+from memruler.store.anchor import resolve
+from memruler.store.answers import NewerFormatError
 from memruler.store.binding import file_sha256
 from memruler.store.faults import explained
 from memruler.store.folder import MANIFEST, RunFolder, check_stem
@@ -106,8 +108,10 @@ def claim_grades(path: Path) -> Iterator[RunFolder]:
     """
     import filelock  # noqa: PLC0415 - reading needs none
 
-    make_dir(path)
-    open_append(path / _LOCK).close()  # judged before it is locked
+    run = path.parents[3]  # as `grades_path` builds it: links to a run are fine, in one are not
+    path = resolve(run) / path.relative_to(run)
+    make_dir(path, resolved=True)
+    open_append(path / _LOCK, resolved=True).close()  # judged before it is locked
     lock = filelock.FileLock(path / _LOCK, timeout=0, thread_local=False)
     with explained("lock the folder", path):
         try:
@@ -118,7 +122,7 @@ def claim_grades(path: Path) -> Iterator[RunFolder]:
                 where=path,
                 hint="wait for it, or choose another --name",
             ) from None
-    with RunFolder(path.resolve(), lock) as folder:
+    with RunFolder(path, lock) as folder:
         for left in folder.path.glob(f"{TEMPORARY}*.tmp"):
             folder.remove(left.name)
         yield folder
@@ -144,7 +148,7 @@ def write_grades(
     Returns:
         What was written, with digests; or what stood there, if it was the same.
     """
-    before = _manifest(folder) if folder.has(MANIFEST) else None
+    before = _standing(folder)
     write_table(folder, _TABLE, _table(rows))
     for name, data in files.items():
         folder.write(name, data)
@@ -153,6 +157,16 @@ def write_grades(
         return before
     folder.write(MANIFEST, msgspec.json.format(msgspec.json.encode(made), indent=2) + b"\n")
     return made
+
+
+def _standing(folder: RunFolder) -> GradesManifest | None:
+    """What stands there; None where that is nothing, or damaged."""
+    try:
+        return _manifest(folder) if folder.has(MANIFEST) else None
+    except NewerFormatError:
+        raise
+    except FormatError:  # its hint is to grade again, which must then be possible
+        return None
 
 
 def _lasting(manifest: GradesManifest) -> dict[str, Any]:
@@ -281,13 +295,12 @@ def _manifest(folder: RunFolder) -> GradesManifest:
         raw = msgspec.json.decode(folder.read(MANIFEST))
         version = raw.get("version") if isinstance(raw, dict) else None
         if version != ANSWERS_VERSION:
-            raise FormatError(
-                f"grades of version {version}, and this memruler reads {ANSWERS_VERSION}",
-                where=where,
-                hint=_AGAIN,
-            )
+            what = f"grades of version {version}, and this memruler reads {ANSWERS_VERSION}"
+            if isinstance(version, int) and version > ANSWERS_VERSION:
+                raise NewerFormatError(what, where=where, hint="upgrade memruler")
+            raise FormatError(what, where=where, hint=_AGAIN)
         return msgspec.convert(raw, GradesManifest)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise FormatError(
             f"the manifest cannot be read: {error}", where=where, hint=_AGAIN
         ) from error
