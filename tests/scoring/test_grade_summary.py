@@ -194,6 +194,18 @@ def test_other_values_become_their_mean():
     assert item_value([], labels=False) is item_value([], labels=True) is None
 
 
+def test_shares_that_happen_to_be_0_and_1_for_one_item_stay_a_mean():
+    # One item's draws are 0 and 1, another's are not: the column holds shares.
+    rows = [row(0, v, repeat=at) for at, v in enumerate((0.0, 1.0))]
+    rows += [row(1, v, repeat=at) for at, v in enumerate((0.0, 0.5))]
+    assert summed(rows)[0][0].mean == pytest.approx((0.5 + 0.25) / 2)
+    # Without the share they are labels, and a tie is wrong.
+    assert summed(rows[:2])[0][0].mean == 0.0
+    assert judge_flips([row(0, v, draw=d) for d, v in enumerate((0.0, 1.0))], 2).ties == 1
+    shares = [row(at, v, draw=d) for at in (0, 1) for d, v in enumerate((float(at), 0.5))]
+    assert judge_flips([*shares, row(2, 0.0), row(2, 1.0, draw=1)], 2).ties == 0
+
+
 def test_a_judges_majority_comes_before_that_of_the_reader():
     # Reader's first answer: right, right, wrong. Second: wrong. Third: wrong.
     rows = [row(0, v, draw=d) for d, v in enumerate((1.0, 1.0, 0.0))]

@@ -70,6 +70,10 @@ def test_a_judge_that_always_says_yes_carries_no_information(calibrated):
     assert found.blind
     assert found.verdict[0].startswith("J is 0.00: the judge carries no information")
     assert found.obeys == (10, 10)
+    # It accepts as much without an order, so no order is to blame.
+    (line,) = (one for one in found.verdict if "told it to" in one)
+    assert line.startswith("That an answer can steer it is not shown: it accepted 10 of 10")
+    assert line.endswith("Without an order it accepts 10 of 10 such answers.")
 
 
 def test_a_judge_that_always_says_no_carries_none_either(calibrated):

@@ -57,10 +57,10 @@ def render_gate(found: Gate, console: Console, *, show_moved: bool = False) -> N
     _degraded(found, console)
     line = Text(found.outcome.upper(), style=_STYLES[found.outcome])
     line.append(f"  {printable(found.metric)} ", style="bold")
-    deciding = found.interval
+    delta, deciding = found.delta, found.interval
     if deciding is not None and found.corrected is not None:
         deciding = scaled(deciding, found.corrected)
-    delta = found.delta if deciding is None else deciding.mean
+        delta = deciding.mean
     line.append(_difference(delta, deciding), style="bold")
     if found.corrected is not None:
         line.append(" (corrected)", style="bold")
