@@ -64,7 +64,7 @@ def main() -> None:
         run, means = scratch / "run", scratch / "means.json"
         print_machine()
         rows = [["retrieval", *cells(cost(words))]]
-        grade = [program, "grade", run, "--grader", "locomo:official-nltk"]
+        grade: list[str | Path] = [program, "grade", run, "--grader", "locomo:official-nltk"]
         for _ in range(options.rounds):
             rows += [
                 ["start", *cells(cost([sys.executable, "-c", "import pyarrow.parquet"]))],

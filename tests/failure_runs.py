@@ -132,10 +132,10 @@ class ScriptedSystem:
 
 
 class ScriptedSource:
-    """Answers by question; gives the first k hits."""
+    """Answers by question; gives the first k hits, or as many as fit."""
 
-    def __init__(self, said, k, kind):
-        self.said, self.k, self.kind = said, k, kind
+    def __init__(self, said, k, kind, fit=None):
+        self.said, self.k, self.kind, self.fit = said, k, kind, fit
         self.repeats = max([1, *(len(one) for one in said.values() if isinstance(one, list))])
 
     def identity(self):
@@ -153,7 +153,7 @@ class ScriptedSource:
                     repeat=repeat,
                     text=text,
                     error=None if text is not None else "it broke",
-                    items=tuple(row["items"][: self.k]),
+                    items=tuple(row["items"][: self.k][: self.fit]),
                 )
 
     def warnings(self):
@@ -188,9 +188,9 @@ class Runs:
         manifest["degraded"] = [why]
         (path / "manifest.json").write_text(json.dumps(manifest))
 
-    def answer(self, path, said, *, k=2, name="a", kind="extractive"):
+    def answer(self, path, said, *, k=2, name="a", kind="extractive", fit=None):
         """Write answers by question; a question that is left out has none."""
-        write_answers(RunFolder.open(path), ScriptedSource(said, k, kind), name)
+        write_answers(RunFolder.open(path), ScriptedSource(said, k, kind, fit), name)
 
     def grade(self, path, values, *, answers="a", name="g", metric="accuracy", **fields):
         """Write grades by question: a value, None, or one a draw of the judge."""

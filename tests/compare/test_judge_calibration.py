@@ -172,6 +172,13 @@ def test_sides_whose_labels_are_not_single_verdicts_of_a_known_judge(decide, met
     assert told in refused.value.reasons[0]
 
 
+def test_shares_that_differ_by_whole_points_are_no_labels(decide):
+    meta = {**META, "ruler": {**RULER, "metric": "rubric"}}
+    found = document(metric="rubric")
+    with pytest.raises(Refusal, match="is no label"):
+        decide(found, base=meta, candidate=meta)
+
+
 def test_what_is_no_label_has_no_rates(decide):
     with pytest.raises(Refusal, match="accuracy is no label"):
         decide(document(), rows=[(0.25, 0.5), (0.5, 1.0), (0.0, 0.1)])

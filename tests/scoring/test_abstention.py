@@ -167,6 +167,36 @@ def test_a_judges_labels_say_which_unanswerable_were_refused(scored, failure_run
     assert found.all.refused_answerable == 0  # a wrong answer is no refusal
 
 
+def test_of_several_verdicts_the_majority_counts(scored, failure_runs):
+    path = scored(*TWO)
+    failure_runs.answer(path, {f"{q}?": "a dog" for q in "ABCDEF"})
+    verdicts = {"B?": [1.0, 0.0, 0.0], "E?": [0.0, 1.0, 1.0], "F?": [None, 1.0, 0.0]}
+    failure_runs.grade(path, verdicts)
+    counts = abstention(path, grade="g").reader.all
+    # B? no, E? yes, F? is tied and so no.
+    assert (counts.refused_unanswerable, counts.unanswerable) == (1, 3)
+
+
+def test_a_reader_that_draws_has_its_note_and_a_rule_has_none(scored, failure_runs):
+    path = scored(*TWO)
+    failure_runs.answer(path, {f"{q}?": "unknown" for q in "ABCDEF"}, name="rule")
+    failure_runs.answer(path, {f"{q}?": "unknown" for q in "ABCDEF"}, name="file", kind="file")
+    failure_runs.grade(path, {"B?": 1.0}, answers="rule")
+    assert abstention(path, answers="rule").notes == ()
+    assert abstention(path, answers="rule", grade="g").notes == ()  # no judge had a say
+    (note,) = abstention(path, answers="file").notes
+    assert "single draw" in note
+
+
+def test_precision_among_queries_of_one_kind_says_nothing(scored, failure_runs):
+    path = scored([("A?", True, [2.0]), ("B?", True, [3.0])])
+    failure_runs.answer(path, {"A?": "unknown", "B?": "blue"})
+    counts = abstention(path).reader.all
+    assert (counts.precision, counts.f1, counts.over_refusal) == (None, None, 0.5)
+    assert counts.absent["precision"] == counts.absent["f1"]
+    assert "one kind" in counts.absent["precision"]
+
+
 def test_a_reader_is_measured_where_the_scores_cannot_be(scored, failure_runs):
     path = scored([("A?", True, [None]), ("B?", True, [None])])
     failure_runs.answer(path, {"A?": "unknown", "B?": "blue"})

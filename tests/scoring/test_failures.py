@@ -218,7 +218,8 @@ def test_another_corpus_is_refused(answered):
 
 def test_a_wrong_answer_to_what_has_none_is_the_readers(answered):
     found = answered(raw(0), ["t0"], gold=None, answer=None)
-    assert (only(found), found.items[0].why) == ("reader", "answered what has no answer")
+    why = "there is no answer, and the grader saw no refusal"
+    assert (only(found), found.items[0].why) == ("reader", why)
 
 
 def test_an_answer_without_words_cannot_be_looked_for(answered):
@@ -231,6 +232,18 @@ def test_a_hit_without_a_text_leaves_it_open_unless_another_has_the_words(answer
     assert (only(found), found.items[0].why) == ("unknown", "the text of a hit is not known")
     assert found.items[0].gold_in_context is None
     assert only(answered([silent, *raw(0)], ["f0", "t0"], exports=False)) == "reader"
+
+
+@pytest.mark.parametrize(("fit", "k", "told"), [(1, 2, 1), (None, 2, 0), (1, 1, 0)])
+def test_a_full_context_is_not_blamed_on_the_ranking_without_a_word(failure_runs, fit, k, told):
+    one = failure_runs.conversation(0, TURNS, [("Q?", "blue", (0,), "c")])
+    path = failure_runs.run([one], failure_runs.system(raw(0, 1), {"Q?": ["t1", "t0"]}))
+    failure_runs.answer(path, {"Q?": "red"}, k=k, fit=fit)
+    failure_runs.grade(path, {"Q?": 0.0})
+    found = failures_of(file_failures(path, answered=True))
+    notes = [note for note in found.notes if "the context was full" in note]
+    assert len(notes) == told
+    assert all(note.startswith("ranking holds 1 gold turns") for note in notes)
 
 
 @pytest.mark.parametrize("kind", ["system", "file"])

@@ -28,6 +28,7 @@ SCHEMA_VERSION = 1
 
 _AGAIN = "calibrate this judge: memruler judge calibrate RUN --json > FILE"
 _LABELS = {-1.0, 0.0, 1.0}
+_SHARES = {"f1", "rubric"}
 
 
 class ProbeRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -137,7 +138,7 @@ def correct(pair: Pair, observed: Interval, found: JudgeCalibration, path: Path)
         Refusal: It is of another judge or grader, the differences are not those of single labels,
             or the labels carry no information.
     """
-    reasons = [*_unlike(pair, found), *_not_labels(pair), *_uninformed(found)]
+    reasons = [*_unlike(pair, found), *_not_labels(pair, found), *_uninformed(found)]
     if reasons or found.rates is None:
         raise Refusal(reasons, where=path, hint="leave --calibration out, or calibrate the judge")
     return corrected_delta(observed, found.rates)
@@ -172,8 +173,9 @@ def _unlike(pair: Pair, found: JudgeCalibration) -> list[str]:
     return told
 
 
-def _not_labels(pair: Pair) -> list[str]:
-    if not set(pair.deltas) <= _LABELS:
+def _not_labels(pair: Pair, found: JudgeCalibration) -> list[str]:
+    # Shares may differ by 0 and 1 alone, and are no labels for that.
+    if found.metric in _SHARES or not set(pair.deltas) <= _LABELS:
         return [f"{pair.metric} is no label: a share of right answers is what rates correct"]
     if pair.repeats > 1:
         return ["repeats became majorities, and the rates are of single verdicts"]

@@ -30,10 +30,12 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
         name: Of the category; `all` for all.
         refused_unanswerable: Of `unanswerable`, those that were refused.
         refused_answerable: Of `answerable`, those that were refused.
-        precision: Refused ones without an answer, of all refused; None where nothing was refused.
+        precision: Refused ones without an answer, of all refused; None where nothing was refused
+            or all queries are of one kind, which alone would decide it.
         recall: Refused ones of those without an answer; None where there are none of these.
         over_refusal: Refused ones of those with an answer; None where there are none of these.
-        f1: Of precision and recall; None where both have nothing to be over.
+        f1: Of precision and recall; None where both have nothing to be over, or all queries are of
+            one kind.
         balanced_accuracy: Mean of recall and 1 - over_refusal; None where either is.
         absent: Name of each that is None to the reason.
     """

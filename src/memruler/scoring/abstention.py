@@ -3,7 +3,7 @@
 All queries that were asked count, those too that the run's population leaves out of recall.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ from memruler.scoring.abstention_counts import by_category, counts, tally
 from memruler.scoring.abstention_scores import Asked, retrieval_abstention
 from memruler.scoring.answer_load import answers_of, choose_answers, load_items
 from memruler.scoring.failure_answers import choose_grade
+from memruler.scoring.grade_summary import are_labels, item_value
 from memruler.store.answers import read_answers_manifest
 from memruler.store.binding import require_own_tables
 from memruler.store.folder import RunFolder
@@ -73,7 +74,13 @@ def abstention(
         )
     reader = None
     if answers is not None or grade is not None or answers_of(folder):
-        reader = _reader(folder, choose_answers(folder, answers), grade, rule)
+        name = choose_answers(folder, answers)
+        reader = _reader(folder, name, grade, rule)
+        if _drawn(folder, name, grade):
+            notes.append(
+                "the reader's counts are of a single draw and carry no interval: a model that is "
+                "asked another time may refuse otherwise"
+            )
     if reader is None and why is not None:
         raise Refusal(why.reasons, where=path, hint=why.hint)
     return Abstention(
@@ -164,16 +171,28 @@ def _reader(
     )
 
 
+def _drawn(folder: RunFolder, answers: str, grade: str | None) -> bool:
+    """Whether the same answers or verdicts need not come another time."""
+    if read_answers_manifest(folder, answers).reader.kind != "extractive":
+        return True
+    if grade is None:
+        return False
+    path = grades_path(folder.path, answers, choose_grade(folder, answers, grade))
+    return read_manifest(path).judge is not None
+
+
 def _judged(
     folder: RunFolder, answers: str, grade: str | None
 ) -> dict[tuple[int, int], float | None] | None:
-    """What a grader gave the first draw of every answer."""
+    """What a grading made of every query's first answer: of several verdicts their majority."""
     if grade is None:
         return None
     path = grades_path(folder.path, answers, choose_grade(folder, answers, grade))
     read_manifest(path)
-    return {
-        (row.instance, row.query): row.graded.value
-        for row in read_rows(path)
-        if not row.repeat and not row.draw
-    }
+    rows = read_rows(path)
+    labels = are_labels(rows)
+    drawn: dict[tuple[int, int], list[float]] = defaultdict(list)
+    for row in rows:
+        if not row.repeat and row.graded.value is not None:
+            drawn[row.instance, row.query].append(row.graded.value)
+    return {query: item_value(values, labels=labels) for query, values in drawn.items()}

@@ -143,6 +143,8 @@ def file_failures(
         notes.append("the run has answers, too: name them with --answers to file what they missed")
     anchors = lost_at(gold, stored, descents(gold, stored.forms), run.hits, given)
     first = earliest(anchors, len(run.query))
+    if said is not None and said.given is not None:
+        notes += _squeezed(anchors, said, depth)
     filed = Filed(
         folder=folder,
         manifest=manifest,
@@ -163,6 +165,17 @@ def file_failures(
         notes=tuple(notes),
     )
     return _by_retrieval(filed) if said is None else _by_answers(filed, said, given)
+
+
+def _squeezed(anchors: Anchors, said: Said, k: int) -> list[str]:
+    """A note where gold was ranked well enough, and the reader did not get it all the same."""
+    ranked = (anchors.code == stage_code("ranking")) & (anchors.rank > 0) & (anchors.rank <= k)
+    number = int((ranked & said.missed[anchors.query]).sum())
+    told = (
+        f"ranking holds {number} gold turns that were among the first {k} hits and not given: the "
+        "context was full, or no text of theirs is known"
+    )
+    return [told] if number else []
 
 
 def _gold(run: RunArrays, level: Literal["turn", "session"]) -> Gold:
@@ -223,7 +236,7 @@ def _by_answers(filed: Filed, said: Said, given: NDArray[np.int64]) -> Filed:
     for row in np.flatnonzero(said.missed).tolist():
         stage: Stage
         if not answerable[row]:
-            stage, why[row] = "reader", "answered what has no answer"
+            stage, why[row] = "reader", "there is no answer, and the grader saw no refusal"
         elif filed.state[row] != HELD:
             state[row] = filed.state[row]
             continue
