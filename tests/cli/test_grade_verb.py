@@ -119,6 +119,8 @@ def test_without_a_judge_nothing_is_scored_and_nothing_is_zero(run):
     done = call(grade, run, "--grader", "answer:memruler")
     assert done.exit_code == 0, done.output
     assert "nothing is scored of 48 items" in done.output
+    assert "name one with --judge-endpoint URL" in " ".join(done.output.split())
+    assert "memruler gate" not in done.output  # there is nothing to compare
     summary = json.loads((folder(run, "answer-memruler") / "summary.json").read_bytes())
     whole = summary["slices"][0]
     assert (whole["scored"], whole["mean"], whole["floor"]) == (0, None, None)

@@ -36,6 +36,24 @@ def test_an_answer_without_words_stands_nowhere(gold):
     assert not stands(gold_parts(gold), normal("anything ?! ; at all"))
 
 
+@pytest.mark.parametrize(
+    ("raw", "parts"),
+    [
+        (["tea", "green; mint"], (" tea ", " green ", " mint ")),
+        ([3, ["x"], None, {"answer": "y"}], (" 3 ", " x ")),
+        ({"answer": "red", "aliases": ["scarlet", "red"]}, (" red ", " scarlet ")),
+        ({"answer": ["a", "b"], "aliases": "c"}, (" a ", " b ", " c ")),
+        ({"rubric": ["names it"]}, ()),
+        ([], ()),
+        (3, (" as text ",)),
+        ("other", (" as text ",)),
+        (None, (" as text ",)),
+    ],
+)
+def test_lists_and_objects_count_in_place_of_their_text(raw, parts):
+    assert gold_parts("as text", raw) == parts
+
+
 WORD = st.text(st.characters(categories=("Ll", "Nd")), min_size=1, max_size=4)
 
 

@@ -247,6 +247,26 @@ class TestOpen:
         with pytest.raises(FormatError, match=r"it has no manifest\.json"):
             RunFolder.open(tmp_path)
 
+    @pytest.mark.parametrize("inner", ["answers/a", "answers/a/grades", "answers/a/grades/g"])
+    def test_what_lies_in_a_run_names_the_run(self, sealed, inner):
+        path = sealed / inner
+        path.mkdir(parents=True)
+        (path / MANIFEST).write_text("{}")
+        with pytest.raises(FormatError, match="part of a run's answers") as raised:
+            RunFolder.open(path)
+        assert f"name the run, {sealed}, and --answers a" in str(raised.value)
+
+    def test_a_folder_named_answers_outside_a_run(self, tmp_path):
+        (tmp_path / "answers" / "r").mkdir(parents=True)
+        with pytest.raises(FormatError, match=r"it has no manifest\.json"):
+            RunFolder.open(tmp_path / "answers" / "r")
+
+    def test_a_run_below_answers_beside_another_manifest(self, sealed, tmp_path):
+        (tmp_path / "app" / "answers").mkdir(parents=True)
+        (tmp_path / "app" / MANIFEST).write_text("{}")
+        moved = sealed.rename(tmp_path / "app" / "answers" / "run")
+        assert RunFolder.open(moved).path == moved.resolve()
+
     def test_an_unfinished_run(self, tmp_path, manifest):
         with RunFolder.claim(tmp_path, "run") as folder:
             folder.write_manifest(manifest("run"))

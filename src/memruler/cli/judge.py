@@ -33,7 +33,14 @@ def command() -> None:
 @click.argument("run", type=PATH, required=False)
 @click.option("--corpus", metavar="NAME", help="Make them from a corpus, in place of a run.")
 @click.option("--path", type=PATH, help="The corpus file.")
-@click.option("-n", "number", type=COUNT, default=50, show_default=True, help="Of each kind.")
+@click.option(
+    "-n",
+    "number",
+    type=COUNT,
+    default=50,
+    show_default=True,
+    help="Of each kind; at least one of each category.",
+)
 @click.option("--seed", type=click.IntRange(0), default=7, show_default=True)
 @click.option("--out", type=FILE, required=True, help="The file, in JSON Lines.")
 def _probes(
@@ -63,7 +70,12 @@ def _probes(
 @command.command(name="calibrate")
 @click.argument("source", type=PATH)
 @click.option("--grader", "name", metavar="NAME", default="answer:memruler", show_default=True)
-@click.option("-n", "number", type=COUNT, help="Probes of each kind. [default: 50]")
+@click.option(
+    "-n",
+    "number",
+    type=COUNT,
+    help="Probes of each kind; at least one of each category. [default: 50]",
+)
 @click.option("--seed", type=click.IntRange(0), help="Of the draw. [default: 7]")
 @chat_options("judge")
 @click.option(

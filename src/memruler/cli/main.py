@@ -47,7 +47,7 @@ VERBS: dict[str, str] = {
     "corpora": "Check a corpus file of your own, or generate a synthetic one.",
     "list": "List the corpora, their licences, and what is cached.",
     "fetch": "Fetch a public corpus, checked against its pin.",
-    "cache": "Look after the cache of vectors.",
+    "cache": "Look after the caches of vectors and of models' replies.",
 }
 """Verb to its one-line help, so that `--help` imports no verb; a test holds them together."""
 

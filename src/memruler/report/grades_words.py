@@ -36,7 +36,9 @@ def instrument_words(identity: InstrumentIdentity) -> str:
     name = str(identity.model)
     if served not in {None, name}:
         name += f" (served as {served})"
-    settings = ", ".join(f"{key} {value}" for key, value in identity.settings.items())
+    settings = ", ".join(
+        f"{key} {value}" for key, value in identity.settings.items() if value is not None
+    )
     honoured = ", ".join(f"{key} {value}" for key, value in identity.honoured.items())
     told = [f"at {identity.host}", settings, f"honoured: {honoured}" if honoured else ""]
     return f"{name} {'; '.join(part for part in told if part)}"
@@ -70,7 +72,7 @@ def facts_of(found: GradeSummary) -> Iterator[tuple[str, str]]:
     """Everything else that a reader of the means must know."""
     whole = found.slices[0]
     for reason, times in whole.unscored.items():
-        yield "no value", f"{times} times: {reason}"
+        yield "no value", f"{times} {'time' if times == 1 else 'times'}: {reason}"
     if whole.labels:
         yield "labels", numbers.counts(whole.labels)
     for name, detail in whole.details.items():

@@ -108,13 +108,14 @@ def _side_by_side(found: Sequence[GradeSummary], console: Console) -> None:
 
 
 def _next(found: Sequence[GradeOutcome], console: Console) -> None:
-    if not found:
+    scored = [outcome for outcome in found if outcome.summary.slices[0].scored]
+    if not scored:  # nothing to compare, and the reasons stand above
         return
-    last = found[-1]
+    last = scored[-1]
     told = [("next", f"memruler gate BASE {last.path} --cluster {last.summary.cluster}")]
     if last.summary.sample is not None:
         told = [("next", f"memruler judge agree FIRST {last.path}")]
     elif any(outcome.summary.judge is not None for outcome in found):
-        told.append(("", "memruler judge calibrate RUN: can this judge be trusted?"))
+        told.append(("trust", "memruler judge calibrate --help: is this judge to be believed?"))
     console.print()
     facts(console, told)

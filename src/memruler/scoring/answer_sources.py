@@ -197,7 +197,7 @@ class OwnAnswers:
     repeats = 1
 
     def __init__(self, manifest: Manifest) -> None:
-        if not manifest.fingerprint["retrieval"].get("answers"):
+        if not manifest.fingerprint.get("retrieval", {}).get("answers"):
             raise UsageError(
                 "this run did not ask the system for answers",
                 where=manifest.stem,

@@ -62,7 +62,7 @@ def choose_grade(run: RunFolder, answers: str, name: str | None) -> str:
         raise UsageError(
             f"the answers {answers} are not graded yet",
             where=run.path,
-            hint="grade them: memruler grade RUN",
+            hint=f"grade them: memruler grade RUN --answers {answers}",
         )
     if name is not None:
         raise UsageError(f"no grading {name} of {answers}", where=run.path, hint=f"it has {listed}")

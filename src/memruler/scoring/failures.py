@@ -293,8 +293,13 @@ def _contexts(given: NDArray[np.int64], words: Words) -> list[tuple[int, ...] | 
 def _asked(filed: Filed) -> tuple[list[tuple[str, ...]], list[bool]]:
     golds: list[tuple[str, ...]] = []
     answerable: list[bool] = []
-    for batch in batches(filed.folder, "queries", columns=["answer", "answerable"]):
-        golds += [gold_parts(gold) for gold in batch.column("answer").to_pylist()]
+    columns = ["answer", "answer_json", "answerable"]
+    for batch in batches(filed.folder, "queries", columns=columns):
+        texts, raws = (batch.column(name).to_pylist() for name in columns[:2])
+        golds += [
+            gold_parts(gold, None if raw is None else msgspec.json.decode(raw))
+            for gold, raw in zip(texts, raws, strict=True)
+        ]
         answerable += map(bool, batch.column("answerable").to_pylist())
     if len(golds) != len(filed.state):
         raise FormatError("the tables do not fit together", where=filed.folder.path)

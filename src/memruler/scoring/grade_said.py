@@ -126,7 +126,10 @@ def summary_of(given: ToGrade, done: Done) -> GradeSummary:
 
 def _notes(given: ToGrade, done: Done) -> Iterator[str]:
     if done.grader.judged and done.judge is None:
-        yield "no judge was there: what needs one has no value"
+        yield (
+            "no judge was there: what needs one has no value; name one with --judge-endpoint URL "
+            "and --judge-model NAME"
+        )
     if done.exact:
         yield "exact: neither the reader nor the grader draws, so that no mean has an interval"
     elif given.answers.repeats == 1 and done.draws == 1 and done.sample is None:

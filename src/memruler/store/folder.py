@@ -64,6 +64,20 @@ def check_stem(stem: str) -> None:
             )
 
 
+def _require_outermost(path: Path, resolved: Path) -> None:
+    """Refuse answers and grades, which have manifests of their own, and name their run."""
+    if any((resolved / name).exists() for name in (JOURNAL, f"{TABLES[0]}.parquet")):
+        return  # a run, whatever the folders around it are called
+    for inner in (resolved, *resolved.parents[:2]):
+        run = inner.parent.parent
+        if inner.parent.name == "answers" and (run / MANIFEST).is_file():
+            raise FormatError(
+                "not a run folder: it is part of a run's answers",
+                where=path,
+                hint=f"name the run, {printable(run)}, and --answers {printable(inner.name)}",
+            )
+
+
 def _no_run(path: Path, resolved: Path) -> FormatError:
     """What a person named in place of a run folder."""
     what, hint = f"not a run folder: it has no {MANIFEST}", _NAME_A_RUN
@@ -131,6 +145,7 @@ class RunFolder:
                 is missing.
         """
         folder = cls(resolve(path))
+        _require_outermost(path, folder.path)
         manifest = folder.manifest() if folder.path.is_dir() else None
         if manifest is None:
             raise _no_run(path, folder.path)
