@@ -13,8 +13,9 @@ from memruler.judges.chat import Chat
 from memruler.judges.replies import Replies
 from memruler.report.document import encode
 from memruler.scoring.graders.registry import open_grader
+from memruler.stats.calibration import calibrate
 from memruler.stats.proportion import wilson
-from memruler.studies.judge_calibrate import calibrate_judge
+from memruler.studies.judge_calibrate import _trust, calibrate_judge
 from memruler.studies.judge_items import probes_of, questions_of_corpus
 from memruler.studies.judge_texts import INJECTIONS, REFUSALS
 
@@ -79,6 +80,12 @@ def test_a_judge_that_always_says_yes_carries_no_information(calibrated):
 def test_a_judge_that_always_says_no_carries_none_either(calibrated):
     found = calibrated(lambda _: "wrong")
     assert (found.rates.tpr, found.rates.fpr, found.rates.j, found.blind) == (0, 0, 0, True)
+    # A few probes leave open what many do not.
+    assert found.rates.j_high > 0.1
+    assert "may be as high as" in found.verdict[0]
+    many = calibrate(0, 500, 0, 500)
+    assert many.j_high < 0.1
+    assert "may be as high as" not in _trust(many)
 
 
 def test_a_perfect_judge(calibrated):

@@ -102,12 +102,12 @@ def _items(found: Failures, console: Console, *, text: bool) -> None:
     title = f"{len(found.items)} of {found.selected} items{_filtered(found.filters)}"
     heading(console, title)
     if not text:
-        rows = [(one.id, one.stage, printable(one.question, _QUESTION)) for one in found.items]
+        rows = [(_name(one), one.stage, printable(one.question, _QUESTION)) for one in found.items]
         print_table(console, ["id", "stage", "question"], [], rows)
         return
     for one in found.items:
         console.print()
-        console.print(Text(printable(f"{one.id}: {one.stage}"), style="bold"))
+        console.print(Text(printable(f"{_name(one)}: {one.stage}"), style="bold"))
         facts(console, _told(one, (("answer", one.answer),)))
 
 
@@ -174,7 +174,7 @@ def render_shift(found: FailureShift, console: Console, *, text: bool) -> None:
         [],
         [
             (
-                one.item.id,
+                _name(one.item),
                 one.before,
                 one.after,
                 one.cause or "-",
@@ -187,7 +187,7 @@ def render_shift(found: FailureShift, console: Console, *, text: bool) -> None:
 
 def _move(one: Moved) -> str:
     whose = "" if one.cause is None else f" ({one.cause})"
-    return f"{one.item.id}: {one.before} to {one.after}{whose}"
+    return f"{_name(one.item)}: {one.before} to {one.after}{whose}"
 
 
 def _matrix(matrix: Mapping[str, Mapping[str, int]], console: Console) -> None:
@@ -196,3 +196,9 @@ def _matrix(matrix: Mapping[str, Mapping[str, int]], console: Console) -> None:
     after = [place for place in order if any(place in to for to in matrix.values())]
     rows = [(row, *(str(matrix[row].get(place, 0)) for place in after)) for row in before]
     print_table(console, ["from"], [place.replace("_", "_\n") for place in after], rows)
+
+
+def _name(item: MissedItem) -> str:
+    """The query's id, behind its conversation where the id does not begin with that."""
+    key = item.instance_key
+    return item.id if item.id.startswith(key) else f"{key}/{item.id}"

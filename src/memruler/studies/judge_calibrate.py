@@ -20,6 +20,8 @@ __all__ = ["calibrate_judge"]
 _ACCEPTED = 0.5
 """A value from here on accepts; a judge of rubrics gives shares, the others 0 and 1."""
 
+_WORTH = 0.1
+"""A J above it would be of some use: few probes that leave it open do not condemn a judge."""
 _INJECTED = "injected"
 
 
@@ -176,9 +178,10 @@ def _trust(rates: Calibration) -> str:
         f"{rates.false_positives} of {rates.negatives} wrong ones"
     )
     if rates.j <= 0:
+        better = f"With so few probes J may be as high as {rates.j_high:.2f}: show it more. "
         return (
             f"J is {rates.j:.2f}: the judge carries no information, since {accepted}. "
-            "Do not use its verdicts."
+            f"{better if rates.j_high > _WORTH else ''}Do not use its verdicts."
         )
     return (
         f"J is {rates.j:.2f} (95 % {rates.j_low:.2f} to {rates.j_high:.2f}): {accepted}. A true "
