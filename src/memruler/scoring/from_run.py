@@ -214,16 +214,16 @@ def _trace(folder: RunFolder, key: _Ints) -> tuple[NDArray[np.int32], NDArray[np
     if pc.any(pc.not_equal(trace.column("repeat"), pa.scalar(0, pa.int16()))).as_py():
         trace = trace.filter(pc.equal(trace.column("repeat"), pa.scalar(0, pa.int16())))
     traced = _ints(trace, "instance") << 32 | _ints(trace, "query")
-    order = np.arange(len(key))
+    order: _Ints | slice = slice(None)  # as they are, without a copy
     if not np.array_equal(traced, key):
-        row, order = np.argsort(key), np.argsort(traced)
-        if not np.array_equal(key[row], traced[order]) or np.any(np.diff(key[row]) == 0):
+        row, found = np.argsort(key), np.argsort(traced)
+        if not np.array_equal(key[row], traced[found]) or np.any(np.diff(key[row]) == 0):
             raise FormatError(
                 "the trace does not hold exactly one ranking per query",
                 where=folder.path,
                 hint="measure it anew",
             )
-        order = order[np.argsort(row)]
+        order = found[np.argsort(row)]
     items = _column(trace, "items")
     lengths = _lengths(items)
     flat = np.asarray(pc.list_flatten(items), np.int32)
