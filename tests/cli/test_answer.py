@@ -133,7 +133,7 @@ def test_the_rule_answers_without_a_model(run):
     with pytest.raises(UsageError, match=r"k 10 there, 5 now.*choose another --name"):
         call(run, "-k", 5)
     call(run, "-k", 5, "--name", "five")
-    manifest = json.loads(call(run, "-k", 5, "--name", "five", "--json").output)
+    manifest = json.loads(call(run, "-k", 5, "--name", "five", "--json").stdout)
     jsonschema.validate(
         manifest, json.loads(schema("answers.schema.json")), cls=jsonschema.Draft202012Validator
     )

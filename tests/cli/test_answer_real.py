@@ -26,7 +26,7 @@ def test_a_real_model_answers_and_the_second_call_asks_nobody(real_chat_url, tmp
 
     def call(*more):
         result = CliRunner().invoke(command, [*words, *more], catch_exceptions=False)
-        return json.loads(result.output)
+        return json.loads(result.stdout)
 
     first = call()
     assert first["counts"]["answered"] + first["counts"]["empty"] == 3

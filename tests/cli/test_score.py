@@ -36,7 +36,7 @@ def call(*arguments):
 
 
 def parsed(*arguments):
-    return json.loads(call(*arguments, "--json").output)
+    return json.loads(call(*arguments, "--json").stdout)
 
 
 @pytest.mark.parametrize("density", ["f1", "f5"])
