@@ -9,7 +9,7 @@ import pytest
 
 from memruler.errors import FormatError, UsageError
 from memruler.model.answers import AnswerRecord, AnswersManifest, InstrumentIdentity
-from memruler.store import answers
+from memruler.store import staged
 from memruler.store.answers import (
     ANSWERS,
     READ_TABLES,
@@ -88,7 +88,7 @@ def test_no_answers_at_all_is_a_table_too(run):
 
 @pytest.mark.parametrize("rows", [1, 3, 7])
 def test_where_rows_are_staged_changes_no_value(run, monkeypatch, rows):
-    monkeypatch.setattr(answers, "_ROWS", rows)
+    monkeypatch.setattr(staged, "_STAGE", rows)
     found = [msgspec.structs.replace(RECORD, query=n, text="x" * n) for n in range(20)]
     assert written(run, *found).column("text").to_pylist() == ["x" * n for n in range(20)]
 

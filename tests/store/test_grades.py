@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memruler.errors import FormatError, UsageError
+from memruler.judges.rubric import content_sha256
 from memruler.model.answers import AnswersManifest, Graded, GradesManifest, InstrumentIdentity
 from memruler.store.grades import (
     GradeRow,
     claim_grades,
-    content_sha256,
     grade_names,
     grades_path,
     is_grades,

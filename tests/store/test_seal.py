@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from memruler.errors import FormatError, InstrumentError
 from memruler.model.run import ItemRecord, QueryRecord, TraceRecord
 from memruler.store import seal as seals
+from memruler.store import staged
 from memruler.store.anchor import Anchor
 from memruler.store.folder import JOURNAL, TABLES, RunFolder
 from memruler.store.safe import TEMPORARY
@@ -163,8 +164,8 @@ class TestSameBytes:
         order = data.draw(st.permutations(range(6)))
         found = []
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(seals, "ROW_GROUP", 2 * stage)
-            patch.setattr(seals, "_STAGE", stage)
+            patch.setattr(staged, "ROW_GROUP", 2 * stage)
+            patch.setattr(staged, "_STAGE", stage)
             for instances in (range(6), order):
                 with RunFolder.claim(tmp_path_factory.mktemp("groups"), "run") as folder:
                     with folder.journal() as journal:

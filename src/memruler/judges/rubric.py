@@ -7,7 +7,7 @@ lines with a mark that none of them holds, after the instructions and never insi
 import hashlib
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -15,7 +15,15 @@ from typing import NamedTuple
 from memruler.errors import UsageError
 from memruler.judges.base import Judged
 
-__all__ = ["Message", "Rubric", "digest_of", "fenced", "load_rubric", "parse_reply"]
+__all__ = [
+    "Message",
+    "Rubric",
+    "content_sha256",
+    "digest_of",
+    "fenced",
+    "load_rubric",
+    "parse_reply",
+]
 
 _SHOWN = 200
 _BEFORE = re.compile(r"[\s*_`\"'>#]*")
@@ -158,18 +166,19 @@ def fenced(texts: Mapping[str, str]) -> list[str]:
 
 def digest_of(messages: Sequence[Message]) -> str:
     """SHA-256 of what messages say and of who says it."""
-    return _digest([part for message in messages for part in message])
+    return content_sha256([part for message in messages for part in message])
 
 
 def _mark(texts: Mapping[str, str]) -> str:
     """A mark that stands in none of the texts; the same texts give the same one."""
-    tried = _digest([*texts.keys(), *texts.values()])[:16]
+    tried = content_sha256([*texts.keys(), *texts.values()])[:16]
     while any(tried in text for text in texts.values()):
-        tried = _digest([tried])[:16]
+        tried = content_sha256([tried])[:16]
     return tried
 
 
-def _digest(parts: list[str]) -> str:
+def content_sha256(parts: Iterable[str]) -> str:
+    """SHA-256 of texts in order; where one ends and the next begins counts."""
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode("utf-8", "surrogatepass")

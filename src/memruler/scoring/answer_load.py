@@ -1,7 +1,6 @@
 """Answers as graders are shown them: each with its query, its gold and its evidence."""
 
-from collections.abc import Iterator
-from datetime import datetime
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -21,9 +20,9 @@ from memruler.store.binding import require_own_tables
 from memruler.store.folder import RunFolder
 from memruler.store.tables import batches
 
-__all__ = ["answers_of", "choose_answers", "load_items"]
+__all__ = ["ITEM_COLUMNS", "answers_of", "choose_answers", "load_items", "query_item"]
 
-_QUERY = [
+ITEM_COLUMNS = (
     "instance",
     "instance_key",
     "query",
@@ -34,10 +33,9 @@ _QUERY = [
     "answer_json",
     "answerable",
     "family",
-    "time",
     "asked",
-    "evidence",
-]
+)
+"""What `query_item` reads of the table of queries."""
 
 
 def answers_of(run: RunFolder) -> tuple[str, ...]:
@@ -87,7 +85,11 @@ def load_items(run: RunFolder, name: str) -> Iterator[AnswerItem]:
     rule = manifest.fingerprint["population"]["rule"]
     folder = RunFolder(answers_path(run.path, name))
     columns = ["instance", "query", "repeat", "text", "error"]
-    queries = (row for batch in batches(run, "queries", _QUERY) for row in batch.to_pylist())
+    queries = (
+        row
+        for batch in batches(run, "queries", [*ITEM_COLUMNS, "evidence"])
+        for row in batch.to_pylist()
+    )
     answers = (row for batch in batches(folder, ANSWERS, columns) for row in batch.to_pylist())
     query: dict[str, Any] | None = None
     gold = _Gold(run, known=manifest.lineage_exported)
@@ -101,7 +103,14 @@ def load_items(run: RunFolder, name: str) -> Iterator[AnswerItem]:
                     hint="answer the run again: memruler answer RUN",
                 )
         evidence = _evidence(query, rule)
-        yield _item(query, answer, evidence, gold.texts(query["instance"], evidence))
+        yield msgspec.structs.replace(
+            query_item(query),
+            repeat=answer["repeat"],
+            evidence=evidence,
+            evidence_texts=gold.texts(query["instance"], evidence),
+            response=answer["text"],
+            error=answer["error"],
+        )
 
 
 class _Gold:
@@ -139,17 +148,15 @@ def _key(row: dict[str, Any]) -> tuple[int, int]:
     return row["instance"], row["query"]
 
 
-def _item(
-    query: dict[str, Any],
-    answer: dict[str, Any],
-    evidence: tuple[TurnRef, ...],
-    texts: tuple[str | None, ...],
-) -> AnswerItem:
-    asked: datetime | None = query["asked"]
+def query_item(query: Mapping[str, Any]) -> AnswerItem:
+    """A query that nobody has answered yet.
+
+    Args:
+        query: A row of the table of queries, with `ITEM_COLUMNS`.
+    """
     return AnswerItem(
         instance=query["instance"],
         query=query["query"],
-        repeat=answer["repeat"],
         instance_key=query["instance_key"],
         id=query["id"],
         category=query["category"],
@@ -157,10 +164,7 @@ def _item(
         gold=query["answer"],
         gold_raw=msgspec.json.decode(query["answer_json"]),
         answerable=query["answerable"],
-        asked=asked,
+        asked=query["asked"],
         family=query["family"],
-        evidence=evidence,
-        evidence_texts=texts,
-        response=answer["text"],
-        error=answer["error"],
+        response=None,
     )

@@ -19,7 +19,7 @@ from memruler.scoring.grade_rows import JudgeAsker, Tick, graded_rows, row_count
 from memruler.scoring.grade_said import Done, GradeOutcome, ToGrade, is_exact, summary_of
 from memruler.scoring.grade_scores import declared, instrument, scores_csv
 from memruler.scoring.graders.base import Grader
-from memruler.store.answers import NewerFormatError
+from memruler.store.below import NewerFormatError
 from memruler.store.folder import MANIFEST
 from memruler.store.grades import claim_grades, grades_path, read_manifest, write_grades
 

@@ -12,12 +12,13 @@ from typing import Any
 from urllib.parse import quote
 
 from memruler.errors import printable
+from memruler.judges.rubric import content_sha256
 from memruler.model.answers import AnswerItem, AnswersManifest, InstrumentIdentity
 from memruler.model.corpus import TurnRef
 from memruler.model.run import Manifest
 from memruler.scoring.grade_summary import are_labels, item_value
 from memruler.store.folder import RunFolder
-from memruler.store.grades import GradeRow, content_sha256
+from memruler.store.grades import GradeRow
 from memruler.store.tables import batches
 
 __all__ = ["About", "declared", "evidence_families", "instrument", "item_keys", "scores_csv"]

@@ -12,20 +12,25 @@ from typing import Any, Final
 import msgspec
 import pyarrow as pa
 
-from memruler.errors import FormatError, UsageError, printable
-from memruler.model.answers import ANSWERS_VERSION, AnswerRecord, AnswersManifest
+from memruler.errors import FormatError, printable
+from memruler.model.answers import AnswerRecord, AnswersManifest
+from memruler.store.below import (
+    claim_below,
+    read_below,
+    same_but_for_the_call,
+    standing_below,
+    write_below,
+)
 from memruler.store.binding import file_sha256
-from memruler.store.columns import batch_of
 from memruler.store.faults import explained
-from memruler.store.folder import LOCK, MANIFEST, RunFolder, check_stem
-from memruler.store.safe import TEMPORARY, make_dir, open_append
-from memruler.store.tables import ROW_GROUP, table_writer
+from memruler.store.folder import MANIFEST, RunFolder, check_stem
+from memruler.store.staged import StagedTable
+from memruler.store.tables import table_writer
 
 __all__ = [
     "ANSWERS",
     "READ_TABLES",
     "AnswerTable",
-    "NewerFormatError",
     "answer_names",
     "answers_path",
     "answers_table",
@@ -40,7 +45,6 @@ READ_TABLES: Final = ("queries", "lineage", "trace")
 """Tables of the run that answers are made from."""
 
 _AGAIN = "answer the run again: memruler answer RUN"
-_ROWS = 1024
 _ROWS_BYTES = 16 * 1024 * 1024
 
 _ITEMS = pa.list_(pa.field("item", pa.int32(), nullable=False))
@@ -61,10 +65,6 @@ _FIELDS: "list[pa.Field[Any]]" = [
 _SCHEMA = pa.schema(_FIELDS)
 """A row an answer, as `AnswerRecord`. Nothing in it depends on when or how often it was asked for,
 so that the same replies give the same bytes."""
-
-
-class NewerFormatError(FormatError):
-    """What lies there was written by a newer memruler: it is sound, and must not be replaced."""
 
 
 def answers_path(run: Path, name: str) -> Path:
@@ -98,25 +98,9 @@ def claim_answers(run: RunFolder, name: str) -> Iterator[RunFolder]:
         UsageError: A bad name, or another process holds it.
         InstrumentError: It cannot be written to.
     """
-    import filelock  # noqa: PLC0415 - reading needs none
-
     path = answers_path(run.path, name)
-    make_dir(path, resolved=True)
-    open_append(path / LOCK, resolved=True).close()  # judged before it is locked
-    lock = filelock.FileLock(path / LOCK, timeout=0, thread_local=False)
-    with explained("lock the folder of answers", path):
+    with claim_below(path, named="the folder of answers", busy="writing these answers") as folder:
         try:
-            lock.acquire()
-        except filelock.Timeout:
-            raise UsageError(
-                "another process is writing these answers",
-                where=path,
-                hint="wait for it, or choose another --name",
-            ) from None
-    with RunFolder(path, lock) as folder:
-        try:
-            for left in path.glob(f"{TEMPORARY}*.tmp"):
-                folder.remove(left.name)
             yield folder
         except BaseException:
             if not folder.has(MANIFEST):
@@ -130,34 +114,12 @@ def claim_answers(run: RunFolder, name: str) -> Iterator[RunFolder]:
 class AnswerTable:
     """The table of answers while it is written; made by `answers_table`."""
 
-    def __init__(self, writer: Any) -> None:
-        self._writer = writer
-        self._rows: list[tuple[Any, ...]] = []
-        self._staged: list[pa.RecordBatch] = []
-        self._size = self._bytes = 0
+    def __init__(self, rows: StagedTable) -> None:
+        self._rows = rows
 
     def add(self, record: AnswerRecord) -> None:
         """Add a row."""
-        self._rows.append(msgspec.structs.astuple(_fields(record)))
-        self._bytes += len(record.text or "")
-        if len(self._rows) >= _ROWS or self._bytes >= _ROWS_BYTES:
-            self._stage()
-            if self._size >= ROW_GROUP or self._bytes >= _ROWS_BYTES:
-                self.flush()
-
-    def _stage(self) -> None:
-        if self._rows:
-            self._staged.append(batch_of(_SCHEMA, self._rows))
-            self._size += len(self._rows)
-            self._rows.clear()
-
-    def flush(self) -> None:
-        """Write what was added as a row group; where it ends depends on the rows alone."""
-        self._stage()
-        if self._staged:
-            self._writer.write_table(pa.Table.from_batches(self._staged), row_group_size=ROW_GROUP)
-            self._staged.clear()
-            self._size = self._bytes = 0
+        self._rows.add(len(record.text or ""), *msgspec.structs.astuple(_fields(record)))
 
 
 def _fields(record: AnswerRecord) -> AnswerRecord:
@@ -182,9 +144,9 @@ def _encodable(text: str) -> bool:
 def answers_table(folder: RunFolder) -> Iterator[AnswerTable]:
     """Write the table of answers row by row; it takes its name only when all went well."""
     with table_writer(folder, ANSWERS, _SCHEMA) as writer:
-        table = AnswerTable(writer)
-        yield table
-        table.flush()
+        rows = StagedTable(writer, _SCHEMA, _ROWS_BYTES)
+        yield AnswerTable(rows)
+        rows.flush()
 
 
 def write_answers_manifest(folder: RunFolder, manifest: AnswersManifest) -> AnswersManifest:
@@ -203,15 +165,9 @@ def write_answers_manifest(folder: RunFolder, manifest: AnswersManifest) -> Answ
     made = msgspec.structs.replace(
         manifest, tables={ANSWERS: file_sha256(folder, f"{ANSWERS}.parquet")}
     )
-    if before is None or _lasting(before) != _lasting(made):
-        folder.write(MANIFEST, msgspec.json.format(msgspec.json.encode(made), indent=2) + b"\n")
+    if before is None or not same_but_for_the_call(before, made):
+        write_below(folder, made)
     return made
-
-
-def _lasting(manifest: AnswersManifest) -> dict[str, Any]:
-    """What does not depend on when it was made, and on who had paid for the replies."""
-    plain: dict[str, Any] = msgspec.to_builtins(manifest)
-    return {k: v for k, v in plain.items() if k not in {"started", "finished", "usage", "tool"}}
 
 
 def read_answers_manifest(run: RunFolder, name: str, *, bound: bool = True) -> AnswersManifest:
@@ -252,12 +208,8 @@ def standing_answers(run: RunFolder, name: str) -> AnswersManifest | None:
 
 
 def _standing(folder: RunFolder) -> AnswersManifest | None:
-    try:
-        return _manifest(folder) if folder.has(MANIFEST) else None
-    except NewerFormatError:
-        raise
-    except FormatError:  # its hint is to answer again, which must then be possible
-        return None
+    found = standing_below(folder, AnswersManifest, named=ANSWERS, again=_AGAIN)
+    return None if found is None else _called(folder, found)
 
 
 def _require_bound(run: RunFolder, folder: RunFolder, manifest: AnswersManifest) -> None:
@@ -279,19 +231,9 @@ def _require_bound(run: RunFolder, folder: RunFolder, manifest: AnswersManifest)
 
 
 def _manifest(folder: RunFolder) -> AnswersManifest:
-    where = folder.path / MANIFEST
-    try:
-        raw = msgspec.json.decode(folder.read(MANIFEST))
-        version = raw.get("version") if isinstance(raw, dict) else None
-        if version != ANSWERS_VERSION:
-            what = f"answers of version {version}, and this memruler reads {ANSWERS_VERSION}"
-            if isinstance(version, int) and version > ANSWERS_VERSION:
-                raise NewerFormatError(what, where=where, hint="upgrade memruler")
-            raise FormatError(what, where=where, hint=_AGAIN)
-        found = msgspec.convert(raw, AnswersManifest)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise FormatError(
-            f"the manifest cannot be read: {error}", where=where, hint=_AGAIN
-        ) from error
-    # A folder may be renamed or copied: its grades belong into it and not into the first one.
-    return msgspec.structs.replace(found, name=folder.path.name)
+    return _called(folder, read_below(folder, AnswersManifest, named=ANSWERS, again=_AGAIN))
+
+
+def _called(folder: RunFolder, manifest: AnswersManifest) -> AnswersManifest:
+    """A folder may be renamed or copied: its grades belong into it and not into the first one."""
+    return msgspec.structs.replace(manifest, name=folder.path.name)

@@ -13,12 +13,12 @@ from memruler.model.run import SCHEMA_VERSION, Manifest
 from memruler.store.anchor import anchor, resolve
 from memruler.store.faults import explained
 from memruler.store.journal import Journal
+from memruler.store.lock import LOCK, lock_folder
 from memruler.store.migrate import migrate_manifest, require_readable
 from memruler.store.safe import (
     TEMPORARY,
     atomic_file,
     make_dir,
-    open_append,
     open_read,
     read_bytes,
     write_atomic,
@@ -31,7 +31,6 @@ __all__ = ["JOURNAL", "LOCK", "MANIFEST", "TABLES", "RunFolder", "check_stem"]
 
 MANIFEST: Final = "manifest.json"
 JOURNAL: Final = "journal.jsonl"
-LOCK: Final = ".lock"
 TABLES: Final = ("queries", "lineage", "trace", "timings", "ingest")
 """What a sealed run always has, each as `<name>.parquet`."""
 
@@ -127,9 +126,11 @@ class RunFolder:
         make_dir(path, resolved=True)
         folder = cls(path)
         folder._require_ours()
-        folder._acquire()
+        folder._lock = lock_folder(
+            path, named="the run folder", busy="writing to this run folder", option="--stem"
+        )
         try:
-            folder._sweep()
+            folder.sweep()
             folder.manifest()
         except BaseException:
             folder.release()
@@ -171,23 +172,7 @@ class RunFolder:
                 hint="choose another --stem",
             )
 
-    def _acquire(self) -> None:
-        import filelock  # noqa: PLC0415 - see above
-
-        open_append(self.path / LOCK, resolved=True).close()  # judged before it is locked
-        lock = filelock.FileLock(self.path / LOCK, timeout=0, thread_local=False)
-        with explained("lock the run folder", self.path):
-            try:
-                lock.acquire()
-            except filelock.Timeout:  # it is an OSError too
-                raise UsageError(
-                    "another process is writing to this run folder",
-                    where=self.path,
-                    hint="wait for it, or choose another --stem",
-                ) from None
-        self._lock = lock
-
-    def _sweep(self) -> None:
+    def sweep(self) -> None:
         """Remove temporary files that a kill left behind; under the lock nobody else's are here."""
         for left in self.path.glob(f"{TEMPORARY}*.tmp"):
             self.remove(left.name)

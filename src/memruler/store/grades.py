@@ -4,7 +4,6 @@ Everything is computed before anything is written, and the manifest is written l
 without one is no grading, and files that are not those of its manifest are refused.
 """
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,21 +12,26 @@ from typing import Any, Final
 import msgspec
 import pyarrow as pa
 
-from memruler.errors import FormatError, UsageError
-from memruler.model.answers import ANSWERS_VERSION, Graded, GradesManifest
+from memruler.errors import FormatError
+from memruler.model.answers import Graded, GradesManifest
 from memruler.store.anchor import resolve
-from memruler.store.answers import NewerFormatError
+from memruler.store.answers import ANSWERS, answers_path
+from memruler.store.below import (
+    claim_below,
+    read_below,
+    same_but_for_the_call,
+    standing_below,
+    write_below,
+)
 from memruler.store.binding import file_sha256
 from memruler.store.faults import explained
 from memruler.store.folder import MANIFEST, RunFolder, check_stem
-from memruler.store.safe import TEMPORARY, make_dir, open_append
 from memruler.store.tables import read_table, write_table
 
 __all__ = [
     "GRADES",
     "GradeRow",
     "claim_grades",
-    "content_sha256",
     "grade_names",
     "grades_path",
     "is_grades",
@@ -37,7 +41,6 @@ __all__ = [
 ]
 
 GRADES: Final = "grades"
-_LOCK = ".lock"
 _TABLE = "grades"
 _DETAIL = "detail_"
 _AGAIN = "grade the answers again: memruler grade RUN"
@@ -80,15 +83,13 @@ def grades_path(run: Path, answers: str, name: str) -> Path:
     Raises:
         UsageError: A name is no plain folder name.
     """
-    check_stem(answers)
     check_stem(name)
-    return run / "answers" / answers / GRADES / name
+    return answers_path(run, answers) / GRADES / name
 
 
 def grade_names(run: Path, answers: str) -> tuple[str, ...]:
     """The gradings of some answers, sorted; empty where there are none."""
-    check_stem(answers)
-    root = run / "answers" / answers / GRADES
+    root = answers_path(run, answers) / GRADES
     with explained("list the folder", root):
         return tuple(sorted(path.name for path in root.glob("*") if is_grades(path)))
 
@@ -106,25 +107,9 @@ def claim_grades(path: Path) -> Iterator[RunFolder]:
         UsageError: Another process holds it.
         InstrumentError: It cannot be written to.
     """
-    import filelock  # noqa: PLC0415 - reading needs none
-
     run = path.parents[3]  # as `grades_path` builds it: links to a run are fine, in one are not
     path = resolve(run) / path.relative_to(run)
-    make_dir(path, resolved=True)
-    open_append(path / _LOCK, resolved=True).close()  # judged before it is locked
-    lock = filelock.FileLock(path / _LOCK, timeout=0, thread_local=False)
-    with explained("lock the folder", path):
-        try:
-            lock.acquire()
-        except filelock.Timeout:
-            raise UsageError(
-                "another process is writing these grades",
-                where=path,
-                hint="wait for it, or choose another --name",
-            ) from None
-    with RunFolder(path, lock) as folder:
-        for left in folder.path.glob(f"{TEMPORARY}*.tmp"):
-            folder.remove(left.name)
+    with claim_below(path, named="the folder", busy="writing these grades") as folder:
         yield folder
 
 
@@ -148,35 +133,15 @@ def write_grades(
     Returns:
         What was written, with digests; or what stood there, if it was the same.
     """
-    before = _standing(folder)
+    before = standing_below(folder, GradesManifest, named=GRADES, again=_AGAIN)
     write_table(folder, _TABLE, _table(rows))
     for name, data in files.items():
         folder.write(name, data)
     made = msgspec.structs.replace(manifest, tables=_digests(folder))
-    if before is not None and _lasting(before) == _lasting(made):
+    if before is not None and same_but_for_the_call(before, made):
         return before
-    folder.write(MANIFEST, msgspec.json.format(msgspec.json.encode(made), indent=2) + b"\n")
+    write_below(folder, made)
     return made
-
-
-def _standing(folder: RunFolder) -> GradesManifest | None:
-    """What stands there; None where that is nothing, or damaged."""
-    try:
-        return _manifest(folder) if folder.has(MANIFEST) else None
-    except NewerFormatError:
-        raise
-    except FormatError:  # its hint is to grade again, which must then be possible
-        return None
-
-
-def _lasting(manifest: GradesManifest) -> dict[str, Any]:
-    """What does not depend on when it was graded, and on who had paid for the replies."""
-    plain: dict[str, Any] = msgspec.to_builtins(manifest)
-    return {
-        key: value
-        for key, value in plain.items()
-        if key not in {"started", "finished", "usage", "tool"}
-    }
 
 
 def read_manifest(path: Path) -> GradesManifest:
@@ -189,14 +154,14 @@ def read_manifest(path: Path) -> GradesManifest:
     folder = RunFolder(path.resolve())
     if not path.is_dir() or not folder.has(MANIFEST):
         raise FormatError("not a folder of grades", where=path, hint=_AGAIN)
-    manifest = _manifest(folder)
+    manifest = read_below(folder, GradesManifest, named=GRADES, again=_AGAIN)
     if _digests(folder) != manifest.tables:
         raise FormatError(
             "the files are not the ones that this grading was finished with",
             where=path,
             hint=_AGAIN,
         )
-    answers = path.resolve().parent.parent / "answers.parquet"
+    answers = path.resolve().parent.parent / f"{ANSWERS}.parquet"
     if answers.exists() and (
         file_sha256(RunFolder(answers.parent), answers.name) != manifest.answers_sha256
     ):
@@ -287,30 +252,3 @@ def _digests(folder: RunFolder) -> dict[str, str]:
             raise FormatError(f"the folder lacks {file}", where=folder.path, hint=_AGAIN)
         found[name] = file_sha256(folder, file)
     return found
-
-
-def _manifest(folder: RunFolder) -> GradesManifest:
-    where = folder.path / MANIFEST
-    try:
-        raw = msgspec.json.decode(folder.read(MANIFEST))
-        version = raw.get("version") if isinstance(raw, dict) else None
-        if version != ANSWERS_VERSION:
-            what = f"grades of version {version}, and this memruler reads {ANSWERS_VERSION}"
-            if isinstance(version, int) and version > ANSWERS_VERSION:
-                raise NewerFormatError(what, where=where, hint="upgrade memruler")
-            raise FormatError(what, where=where, hint=_AGAIN)
-        return msgspec.convert(raw, GradesManifest)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise FormatError(
-            f"the manifest cannot be read: {error}", where=where, hint=_AGAIN
-        ) from error
-
-
-def content_sha256(parts: Iterable[str]) -> str:
-    """Digest of texts in order; where one ends and the next begins counts."""
-    digest = hashlib.sha256()
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        digest.update(f"{len(data)}:".encode())
-        digest.update(data)
-    return digest.hexdigest()

@@ -7,62 +7,21 @@ Sealing reads the journal and replaces whole files, so after a kill it simply ru
 
 from collections.abc import Iterable
 from contextlib import ExitStack
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn
 
 import msgspec
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from memruler.errors import FormatError
 from memruler.model.run import ItemRecord, JournalRecord, QueryRecord, TraceRecord
-from memruler.store.columns import batch_of
 from memruler.store.folder import JOURNAL, TABLES, RunFolder
 from memruler.store.lines import Entry
-from memruler.store.tables import ROW_GROUP, SCHEMAS, table_writer
+from memruler.store.staged import StagedTable
+from memruler.store.tables import SCHEMAS, table_writer
 
 __all__ = ["discard_journal", "seal"]
 
 _ROW_GROUP_BYTES: Final = 32 * 1024 * 1024
 """A row group ends early at so many bytes of journal, so that long texts never pile up."""
-
-
-_STAGE: Final = ROW_GROUP // 16
-"""Rows are Python objects only so far: the collector of garbage walks over all that are alive."""
-
-
-class _Table:
-    """One table being written, a row group at a time."""
-
-    def __init__(self, writer: pq.ParquetWriter, schema: pa.Schema) -> None:
-        self._writer = writer
-        self._schema = schema
-        self._rows: list[tuple[Any, ...]] = []
-        self._staged: list[pa.RecordBatch] = []
-        self._staged_rows = self._bytes = 0
-
-    def add(self, size: int, *values: Any) -> None:
-        """Add a row that took `size` bytes in the journal, its values in the schema's order."""
-        self._rows.append(values)
-        self._bytes += size
-        if len(self._rows) == _STAGE or self._bytes >= _ROW_GROUP_BYTES:
-            self._stage()
-            if self._staged_rows >= ROW_GROUP or self._bytes >= _ROW_GROUP_BYTES:
-                self.flush()
-
-    def _stage(self) -> None:
-        if self._rows:
-            self._staged.append(batch_of(self._schema, self._rows))
-            self._staged_rows += len(self._rows)
-            self._rows.clear()
-
-    def flush(self) -> None:
-        """Write what was added as a row group."""
-        self._stage()
-        if self._staged:
-            table = pa.Table.from_batches(self._staged)
-            self._writer.write_table(table, row_group_size=ROW_GROUP)
-            self._staged.clear()
-            self._staged_rows = self._bytes = 0
 
 
 class _Sealing:
@@ -72,8 +31,10 @@ class _Sealing:
         self._where = folder.path / JOURNAL
         self._base = 0  # row of the whole lineage at which the instance begins
         self._tables = {
-            name: _Table(
-                stack.enter_context(table_writer(folder, name, SCHEMAS[name])), SCHEMAS[name]
+            name: StagedTable(
+                stack.enter_context(table_writer(folder, name, SCHEMAS[name])),
+                SCHEMAS[name],
+                _ROW_GROUP_BYTES,
             )
             for name in TABLES
         }

@@ -9,6 +9,7 @@ import msgspec
 from memruler.corpora.registry import open_corpus
 from memruler.errors import CorpusError, FormatError
 from memruler.model.answers import AnswerItem
+from memruler.scoring.answer_load import ITEM_COLUMNS, query_item
 from memruler.store.folder import RunFolder
 from memruler.store.safe import read_bytes
 from memruler.store.tables import batches
@@ -22,20 +23,6 @@ __all__ = [
     "probes_of",
     "questions_of_corpus",
     "questions_of_run",
-]
-
-_COLUMNS = [
-    "instance",
-    "instance_key",
-    "query",
-    "id",
-    "text",
-    "category",
-    "answer",
-    "answer_json",
-    "answerable",
-    "asked",
-    "family",
 ]
 
 
@@ -76,21 +63,8 @@ def questions_of_run(path: Path) -> Questions:
     if manifest is None or not isinstance(corpus, dict) or not corpus.keys() >= {"name", "sha256"}:
         raise FormatError("the manifest does not say what was measured", where=path)
     items = [
-        AnswerItem(
-            instance=row["instance"],
-            query=row["query"],
-            instance_key=row["instance_key"],
-            id=row["id"],
-            category=row["category"],
-            question=row["text"],
-            gold=row["answer"],
-            gold_raw=msgspec.json.decode(row["answer_json"]),
-            answerable=row["answerable"],
-            asked=row["asked"],
-            family=row["family"],
-            response=None,
-        )
-        for batch in batches(folder, "queries", _COLUMNS)
+        query_item(row)
+        for batch in batches(folder, "queries", list(ITEM_COLUMNS))
         for row in batch.to_pylist()
     ]
     named = {"name": corpus["name"], "sha256": corpus["sha256"]}

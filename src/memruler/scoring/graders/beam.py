@@ -8,15 +8,15 @@ and multiplies the tau by F1.
 
 import re
 from math import fsum
-from typing import Any, NamedTuple
+from typing import Any
 
-from memruler.judges.base import RefusedRequestError
-from memruler.judges.rubric import load_rubric, parse_reply
+from memruler.judges.rubric import load_rubric
 from memruler.metrics.answers.ordering import ordering
 from memruler.metrics.answers.words import plain_words
 from memruler.model.answers import AnswerItem, Graded
 from memruler.scoring.graders.base import Ask, no_judge
 from memruler.scoring.graders.common import code_sha256, unanswered
+from memruler.scoring.graders.labelling import judged
 
 __all__ = ["BeamGrader", "corrected", "official"]
 
@@ -26,16 +26,15 @@ _CODE = (
     "metrics.answers.words",
     "scoring.graders.beam",
     "scoring.graders.common",
+    "scoring.graders.labelling",
 )
 _ORDERING = "event_ordering"
 _MARKS = {"full": 1.0, "half": 0.5, "none": 0.0}
-_TOKENS = 10
-_SHOWN = 200
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\(?\d{1,3}[.):])\s*")
 
 
-class _Unscored(NamedTuple):
-    reason: str
+class _UnlabelledError(Exception):
+    """A case that the judge gave no label, so that the item has no value."""
 
 
 class BeamGrader:
@@ -60,16 +59,19 @@ class BeamGrader:
 
     def grade(self, item: AnswerItem, ask: Ask | None) -> Graded:
         """See `Grader.grade`. A long ordering asks up to lines times events questions."""
-        if (absent := unanswered(item)) is not None or item.response is None:
-            return absent or no_judge()
+        if item.response is None:
+            return unanswered(item)
         rubric = _rubric(item.gold_raw)
         if not rubric:
             return Graded(value=None, reason="the gold has no rubric")
         if ask is None:
             return no_judge()
-        if item.category == _ORDERING:
-            return self._ordered(item.response, rubric, ask)
-        return self._marked(item, rubric, ask)
+        try:
+            if item.category == _ORDERING:
+                return self._ordered(item.response, rubric, ask)
+            return self._marked(item, rubric, ask)
+        except _UnlabelledError as error:
+            return Graded(value=None, reason=str(error))
 
     def _marked(self, item: AnswerItem, criteria: list[str], ask: Ask) -> Graded:
         marks = []
@@ -79,10 +81,7 @@ class BeamGrader:
                 "criterion": criterion,
                 "response": item.response or "",
             }
-            label = _label("beam", case, ask)
-            if isinstance(label, _Unscored):
-                return Graded(value=None, reason=label.reason)
-            marks.append(_MARKS[label])
+            marks.append(_MARKS[_label("beam", case, ask)])
         whole = [float(int(mark)) for mark in marks] if self._official else marks
         return Graded(
             value=fsum(whole) / len(whole),
@@ -99,10 +98,7 @@ class BeamGrader:
         for line in lines:
             match = None if self._official else _alike(line, free)
             if match is None:
-                found = _asked_for(line, free, ask)
-                if isinstance(found, _Unscored):
-                    return Graded(value=None, reason=found.reason)
-                match = found
+                match = _asked_for(line, free, ask)
             if match is None:
                 # A line that repeats an event is one too many, and must not pass for the event.
                 said.append(line if self._official else f"\0{len(said)}")
@@ -151,22 +147,16 @@ def _alike(line: str, events: list[str]) -> str | None:
     return next((event for event in events if plain_words(event) == words), None)
 
 
-def _asked_for(line: str, events: list[str], ask: Ask) -> "str | _Unscored | None":
+def _asked_for(line: str, events: list[str], ask: Ask) -> str | None:
     """The first free event that the judge takes for the same."""
     for event in events:
-        label = _label("same_event", {"first": event, "second": line}, ask)
-        if isinstance(label, _Unscored):
-            return label
-        if label == "yes":
+        if _label("same_event", {"first": event, "second": line}, ask) == "yes":
             return event
     return None
 
 
-def _label(name: str, case: dict[str, str], ask: Ask) -> "str | _Unscored":
-    rubric = load_rubric(name)
-    try:
-        reply = ask(rubric.messages(case), max_tokens=_TOKENS).text
-    except RefusedRequestError as error:
-        return _Unscored(f"the judge refused: {error.what}"[:_SHOWN])
-    found = parse_reply(reply, rubric)
-    return _Unscored(found.reason or "no label") if found.label is None else found.label
+def _label(name: str, case: dict[str, str], ask: Ask) -> str:
+    found = judged(load_rubric(name), case, ask)
+    if found.label is None:
+        raise _UnlabelledError(found.reason)
+    return found.label

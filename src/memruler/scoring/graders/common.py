@@ -11,10 +11,8 @@ from memruler.model.answers import AnswerItem, Graded
 __all__ = ["code_sha256", "golds", "unanswered"]
 
 
-def unanswered(item: AnswerItem) -> Graded | None:
-    """The item without a value where there is no answer to score; None where there is one."""
-    if item.response is not None:
-        return None
+def unanswered(item: AnswerItem) -> Graded:
+    """The item without a value, since there is no answer to score."""
     return Graded(value=None, reason=f"no answer: {item.error or 'the reader gave none'}")
 
 

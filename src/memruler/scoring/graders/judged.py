@@ -1,16 +1,19 @@
 """Is the answer right, by memruler's own rubric, for any corpus."""
 
-from memruler.judges.base import RefusedRequestError
-from memruler.judges.rubric import load_rubric, parse_reply
+from memruler.judges.rubric import load_rubric
 from memruler.model.answers import AnswerItem, Graded
 from memruler.scoring.graders.base import Ask, no_judge
 from memruler.scoring.graders.common import code_sha256, golds, unanswered
+from memruler.scoring.graders.labelling import judged, unlabelled
 
 __all__ = ["AnswerGrader", "answer"]
 
-_CODE = ("scoring.graders.judged", "scoring.graders.common", "judges.rubric")
-_TOKENS = 10
-_SHOWN = 200
+_CODE = (
+    "scoring.graders.labelling",
+    "scoring.graders.judged",
+    "scoring.graders.common",
+    "judges.rubric",
+)
 
 
 class AnswerGrader:
@@ -28,8 +31,8 @@ class AnswerGrader:
 
     def grade(self, item: AnswerItem, ask: Ask | None) -> Graded:
         """See `Grader.grade`."""
-        if (absent := unanswered(item)) is not None or item.response is None:
-            return absent or no_judge()
+        if item.response is None:
+            return unanswered(item)
         wanted = golds(item)
         if item.answerable and not wanted:
             return Graded(value=None, reason="no gold answer")
@@ -41,13 +44,9 @@ class AnswerGrader:
         }
         if ask is None:
             return no_judge()
-        try:
-            reply = ask(rubric.messages(case), max_tokens=_TOKENS).text
-        except RefusedRequestError as error:
-            return Graded(value=None, reason=f"the judge refused: {error.what}"[:_SHOWN])
-        found = parse_reply(reply, rubric)
+        found = judged(rubric, case, ask)
         if found.label is None:
-            return Graded(value=None, reason=found.reason, reply=found.reply)
+            return unlabelled(found)
         return Graded(value=float(found.label == "correct"), reply=found.reply)
 
 

@@ -33,8 +33,8 @@ class LexicalGrader:
     def grade(self, item: AnswerItem, ask: Ask | None) -> Graded:
         """See `Grader.grade`; nobody is asked. With several golds each score is its best."""
         del ask
-        if (absent := unanswered(item)) is not None or item.response is None:
-            return absent or Graded(value=None, reason="no answer")
+        if item.response is None:
+            return unanswered(item)
         if not item.answerable:
             return Graded(value=None, reason="unanswerable: there is no gold to overlap with")
         wanted = golds(item)

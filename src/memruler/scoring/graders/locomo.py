@@ -41,8 +41,8 @@ class LocomoGrader:
     def grade(self, item: AnswerItem, ask: Ask | None) -> Graded:
         """See `Grader.grade`; nobody is asked."""
         del ask
-        if (absent := unanswered(item)) is not None or item.response is None:
-            return absent or Graded(value=None, reason="no answer")
+        if item.response is None:
+            return unanswered(item)
         if item.gold is None and item.category != ADVERSARIAL:
             return Graded(value=None, reason="no gold answer")
         if self._corrected:

@@ -2,16 +2,19 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
 from memruler.corpora.longmemeval_judge import ABSTENTION, TYPES, Templates, official_templates
 from memruler.errors import UsageError
 from memruler.judges.base import RefusedRequestError
-from memruler.judges.rubric import Message, load_rubric, parse_reply
+from memruler.judges.rubric import Message, load_rubric
 from memruler.metrics.answers.labels import official_yes, strict_yes
 from memruler.metrics.answers.stale import stale
 from memruler.metrics.answers.words import stemmer_version
 from memruler.model.answers import AnswerItem, Graded
 from memruler.scoring.graders.base import Ask, no_judge
 from memruler.scoring.graders.common import code_sha256, unanswered
+from memruler.scoring.graders.labelling import LABEL_TOKENS, judged, refusal_reason, unlabelled
 
 __all__ = ["LongMemEvalGrader", "OwnGrader", "official", "own"]
 
@@ -20,9 +23,9 @@ _CODE = (
     "judges.rubric",
     *(f"metrics.answers.{name}" for name in ("labels", "stale", "words")),
     "scoring.graders.common",
+    "scoring.graders.labelling",
     "scoring.graders.longmemeval",
 )
-_TOKENS = 10
 _SHOWN = 200
 _UPDATE = "knowledge-update"
 _KINDS = {
@@ -69,17 +72,17 @@ class LongMemEvalGrader:
 
     def grade(self, item: AnswerItem, ask: Ask | None) -> Graded:
         """See `Grader.grade`."""
-        if (absent := unanswered(item)) is not None:
-            return absent
+        if item.response is None:
+            return unanswered(item)
         if item.gold is None and item.gold_raw is None:
             return Graded(value=None, reason="no gold answer")
         said = self.messages(item)
         if ask is None:
             return no_judge()
         try:
-            reply = ask(said, max_tokens=_TOKENS).text.strip()
+            reply = ask(said, max_tokens=LABEL_TOKENS).text.strip()
         except RefusedRequestError as error:
-            return Graded(value=None, reason=f"the judge refused: {error.what}"[:_SHOWN])
+            return Graded(value=None, reason=refusal_reason(error))
         if not reply:
             return Graded(value=None, reason="the judge's reply is empty")
         strict = strict_yes(reply)
@@ -108,8 +111,8 @@ class OwnGrader:
 
     def grade(self, item: AnswerItem, ask: Ask | None) -> Graded:
         """See `Grader.grade`."""
-        if (absent := unanswered(item)) is not None or item.response is None:
-            return absent or no_judge()
+        if item.response is None:
+            return unanswered(item)
         reference = item.gold
         if reference is None and isinstance(item.gold_raw, str):
             reference = item.gold_raw  # why it cannot be answered
@@ -126,13 +129,9 @@ class OwnGrader:
             rubric = load_rubric("refusal")
         if ask is None:
             return no_judge()
-        try:
-            reply = ask(rubric.messages(case), max_tokens=_TOKENS).text
-        except RefusedRequestError as error:
-            return Graded(value=None, reason=f"the judge refused: {error.what}"[:_SHOWN])
-        found = parse_reply(reply, rubric)
+        found = judged(rubric, case, ask)
         if found.label is None:
-            return Graded(value=None, reason=found.reason, reply=found.reply)
+            return unlabelled(found)
         value = float(found.label == rubric.labels[0])
         return _labelled(item, Graded(value=value, reply=found.reply))
 
@@ -168,12 +167,5 @@ def _labelled(item: AnswerItem, graded: Graded) -> Graded:
     texts = [text for text in item.evidence_texts if text is not None]
     known = len(texts) == len(item.evidence_texts)
     found = stale(item.response, item.gold or "", item.question, texts) if known else None
-    if found is None:
-        return Graded(
-            value=graded.value,
-            label="stale unknown",
-            detail=graded.detail,
-            reply=graded.reply,
-        )
-    label = "stale" if found else None
-    return Graded(value=graded.value, label=label, detail=graded.detail, reply=graded.reply)
+    label = {True: "stale", False: None, None: "stale unknown"}[found]
+    return msgspec.structs.replace(graded, label=label)

@@ -35,8 +35,8 @@ class ChoiceGrader:
     def grade(self, item: AnswerItem, ask: Ask | None) -> Graded:
         """See `Grader.grade`; the gold is a letter, as in `C` or `(c)`. Nobody is asked."""
         del ask
-        if (absent := unanswered(item)) is not None or item.response is None:
-            return absent or Graded(value=None, reason="no answer")
+        if item.response is None:
+            return unanswered(item)
         gold = _GOLD.fullmatch(item.gold or "")
         if gold is None:
             return Graded(value=None, reason="the gold answer is no letter")

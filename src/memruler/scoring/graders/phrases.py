@@ -57,8 +57,8 @@ class PhraseGrader:
     def grade(self, item: AnswerItem, ask: Ask | None) -> Graded:
         """See `Grader.grade`; nobody is asked."""
         del ask
-        if (absent := unanswered(item)) is not None or item.response is None:
-            return absent or Graded(value=None, reason="no answer")
+        if item.response is None:
+            return unanswered(item)
         wanted = golds(item)
         if self._parts and len(wanted) == 1:
             wanted = [part for part in wanted[0].replace(";", ",").split(",") if part.strip()]
