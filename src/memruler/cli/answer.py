@@ -160,11 +160,12 @@ def _answered(
 ) -> "AnswersManifest":
     from memruler.cli.progress import progress  # noqa: PLC0415 - as in `command`
     from memruler.scoring.answer_sources import answer_run  # noqa: PLC0415
+    from memruler.scoring.run_terms import terms_of  # noqa: PLC0415
 
     manifest = folder.manifest()
-    counts, parts = (manifest.counts, manifest.fingerprint) if manifest else ({}, {})
-    depth = reading.k or min(_USUAL_DEPTH, parts.get("retrieval", {}).get("limit", _USUAL_DEPTH))
-    total = counts.get("queries", 0) * reading.repeats
+    assert manifest is not None  # noqa: S101 - opened folders have one
+    depth = reading.k or min(_USUAL_DEPTH, terms_of(manifest, folder.path).limit)
+    total = manifest.counts.get("queries", 0) * reading.repeats
     with progress(total, "answers") as tick:
         return answer_run(
             folder,

@@ -16,6 +16,7 @@ from memruler.scoring.abstention_scores import Asked, retrieval_abstention
 from memruler.scoring.answer_load import answers_of, choose_answers, load_items
 from memruler.scoring.failure_answers import choose_grade
 from memruler.scoring.grade_summary import are_labels, item_value
+from memruler.scoring.run_terms import terms_of
 from memruler.store.answers import read_answers_manifest
 from memruler.store.binding import require_own_tables
 from memruler.store.folder import RunFolder
@@ -56,7 +57,7 @@ def abstention(
     manifest = folder.manifest()
     assert manifest is not None  # noqa: S101 - opened folders have one
     require_own_tables(folder, manifest, ("queries", "trace"))
-    limit = int(manifest.fingerprint["retrieval"]["limit"])
+    limit = terms_of(manifest, folder.path).limit
     if k is not None and k > limit:
         raise UsageError(f"no search of this run was asked for {k} hits", hint=f"use -k {limit}")
     asked = _asked(folder)

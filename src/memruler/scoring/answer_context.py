@@ -12,6 +12,7 @@ from memruler.errors import FormatError, UsageError
 from memruler.judges.readers.base import ReaderInput
 from memruler.model.run import Manifest
 from memruler.scoring.answer_lineage import LineageByInstance
+from memruler.scoring.run_terms import terms_of
 from memruler.store.folder import RunFolder
 from memruler.store.tables import batches
 
@@ -49,7 +50,7 @@ def require_depth(manifest: Manifest, k: int) -> None:
     Raises:
         UsageError: k is deeper than the run.
     """
-    limit = manifest.fingerprint["retrieval"]["limit"]
+    limit = terms_of(manifest, manifest.stem).limit
     if k > limit:
         raise UsageError(
             f"no search of this run was asked for {k} hits, only for {limit}",

@@ -9,6 +9,7 @@ from memruler.errors import FormatError, UsageError, printable
 from memruler.model.answers import AnswerItem
 from memruler.model.corpus import TurnRef
 from memruler.scoring.answer_lineage import LineageByInstance, raw_texts
+from memruler.scoring.run_terms import terms_of
 from memruler.store.answers import (
     ANSWERS,
     READ_TABLES,
@@ -82,7 +83,7 @@ def load_items(run: RunFolder, name: str) -> Iterator[AnswerItem]:
         raise FormatError("no manifest in the run folder", where=run.path)
     require_own_tables(run, manifest, READ_TABLES)
     read_answers_manifest(run, name)
-    rule = manifest.fingerprint["population"]["rule"]
+    rule = terms_of(manifest, run.path).rule
     folder = RunFolder(answers_path(run.path, name))
     columns = ["instance", "query", "repeat", "text", "error"]
     queries = (

@@ -6,13 +6,15 @@ from typing import TypeVar
 
 import msgspec
 
-from memruler.errors import InstrumentError, UsageError
+from memruler.errors import FormatError, InstrumentError, UsageError
 from memruler.judges.many import run_many
 from memruler.judges.readers.base import Reader, ReaderInput, ReaderReply
 from memruler.model.answers import AnswerRecord, AnswersManifest, InstrumentIdentity, Usage
 from memruler.model.run import Manifest
+from memruler.model.system import SystemIdentity
 from memruler.scoring.answer_context import Asked, asked, require_depth
 from memruler.scoring.answering import write_answers
+from memruler.scoring.run_terms import terms_of
 from memruler.store.folder import RunFolder
 from memruler.store.tables import batches
 
@@ -197,22 +199,30 @@ class OwnAnswers:
     repeats = 1
 
     def __init__(self, manifest: Manifest) -> None:
-        if not manifest.fingerprint.get("retrieval", {}).get("answers"):
+        terms_of(manifest, manifest.stem)  # its parts are what they should be
+        if not manifest.fingerprint["retrieval"].get("answers"):
             raise UsageError(
                 "this run did not ask the system for answers",
                 where=manifest.stem,
                 hint="measure it with --answers, or let a reader answer: --reader extractive",
             )
-        self._system = manifest.fingerprint["system"]
+        try:
+            self._system = msgspec.convert(manifest.fingerprint.get("system"), SystemIdentity)
+        except msgspec.ValidationError as error:
+            raise FormatError(
+                f"the manifest does not tell the system: {error}",
+                where=manifest.stem,
+                hint="measure it anew",
+            ) from None
 
     def identity(self) -> InstrumentIdentity:
         """The system's name, version, settings and the digest of its code."""
         system = self._system
-        named = {name: system[name] for name in ("name", "version", "settings")}
+        named = {"name": system.name, "version": system.version, "settings": system.settings}
         return InstrumentIdentity(
             kind="system",
             prompt="the system's own answer",
-            prompt_sha256=system["digest"],
+            prompt_sha256=system.digest,
             settings={"system": named},
         )
 

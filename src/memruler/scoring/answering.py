@@ -19,6 +19,7 @@ from memruler.model.answers import (
 )
 from memruler.model.run import Manifest
 from memruler.replay.provenance import tool
+from memruler.scoring.run_terms import terms_of
 from memruler.store.answers import (
     READ_TABLES,
     answers_table,
@@ -85,6 +86,7 @@ def write_answers(run: RunFolder, source: AnswerSource, name: str) -> AnswersMan
     if measured is None:
         raise FormatError("no manifest in the run folder", where=run.path)
     require_own_tables(run, measured, READ_TABLES)
+    terms_of(measured, run.path)  # a damaged manifest shows before anybody is asked
     with claim_answers(run, name) as folder:
         standing = standing_answers(run, name)
         before = None if standing is None else standing.reader

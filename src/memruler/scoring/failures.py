@@ -14,10 +14,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from memruler.errors import FormatError, UsageError
+from memruler.errors import FormatError
 from memruler.model.corpus import Corpus
 from memruler.model.failures import STAGES, Stage, StageCounts
 from memruler.model.run import Manifest
+from memruler.scoring.answer_context import require_depth
 from memruler.scoring.answer_load import answers_of
 from memruler.scoring.failure_answers import Said, graded_answers
 from memruler.scoring.failure_corpus import corpus_texts, require_own_corpus
@@ -27,6 +28,7 @@ from memruler.scoring.failure_words import gold_parts, normal, stands
 from memruler.scoring.from_run import forms_of
 from memruler.scoring.levels import counted, exclusions
 from memruler.scoring.load import RunArrays, load
+from memruler.scoring.run_terms import terms_of
 from memruler.store.folder import RunFolder
 from memruler.store.tables import batches
 from memruler.targets.eligible import Gold, descents
@@ -109,15 +111,10 @@ def file_failures(
     manifest = run.manifest
     if corpus is not None:
         require_own_corpus(manifest, corpus)
-    limit = int(manifest.fingerprint["retrieval"]["limit"])
-    depth = limit if k is None else k
-    if depth > limit:
-        raise UsageError(
-            f"no search of this run was asked for {depth} hits, only for {limit}",
-            where=f"-k {depth}",
-            hint=f"use -k {limit}, or measure with --limit {depth}",
-        )
-    turnless = manifest.fingerprint["ingest"]["granularity"] == "session"
+    told = terms_of(manifest, folder.path)
+    depth = told.limit if k is None else k
+    require_depth(manifest, depth)
+    turnless = told.granularity == "session"
     level: Literal["turn", "session"] = "session" if turnless else "turn"
     gold = _gold(run, level)
     stored = Stored(

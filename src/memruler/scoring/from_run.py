@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,11 +13,11 @@ from numpy.typing import NDArray
 from memruler.errors import FormatError, UsageError
 from memruler.metrics.credit_steps import places
 from memruler.model.credit import CreditLevel
-from memruler.model.run import Manifest
 from memruler.scoring.graded import OwnTarget, graded
 from memruler.scoring.levels import SEARCH_FAILED
 from memruler.scoring.lineage_map import mapped
 from memruler.scoring.run_notices import doubts, of_hits, of_no_kind, one_draw
+from memruler.scoring.run_terms import terms_of
 from memruler.scoring.traced import Notice, Traced
 from memruler.store.binding import require_own_tables
 from memruler.store.folder import RunFolder
@@ -57,7 +56,7 @@ def traced_from_run(
     folder = RunFolder.open(path)
     manifest = folder.manifest()
     assert manifest is not None  # noqa: S101 - opened folders have one
-    asked = _asked(manifest, folder.path)
+    asked = terms_of(manifest, folder.path)
     if level != "session" and asked.granularity == "session":
         raise UsageError(
             "a whole session is stored as one item, so no item is of one turn",
@@ -141,35 +140,6 @@ def traced_from_run(
         forms=forms,
         asked=asked.limit,
     )
-
-
-class _Asked(msgspec.Struct, frozen=True):
-    """What a run was asked for, as far as credit depends on it."""
-
-    granularity: str
-    rule: str
-    population: str
-    limit: Annotated[int, msgspec.Meta(ge=1)]
-    corpus: dict[str, Any]
-
-
-def _asked(manifest: Manifest, path: Path) -> _Asked:
-    parts = manifest.fingerprint
-    try:
-        found = {
-            "granularity": parts["ingest"]["granularity"],
-            "rule": parts["population"]["rule"],
-            "population": parts["population"]["name"],
-            "limit": parts["retrieval"]["limit"],
-            "corpus": parts["corpus"],
-        }
-        return msgspec.convert(found, _Asked)
-    except (KeyError, TypeError, msgspec.ValidationError) as error:
-        raise FormatError(
-            f"the fingerprint in the manifest lacks a part, or has another form: {error}",
-            where=path,
-            hint="measure it anew",
-        ) from None
 
 
 def forms_of(folder: RunFolder) -> Forms:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from memruler.errors import FormatError
 from memruler.model.run import Manifest
 from memruler.model.summary import Level
+from memruler.scoring.run_terms import terms_of
 from memruler.store.binding import require_own_tables
 from memruler.store.folder import RunFolder
 from memruler.store.tables import batches, read_table
@@ -249,7 +250,7 @@ def load(folder: RunFolder, target: str) -> RunArrays:
     tied[order] = _tied(trace)
     items, hits = _items(folder, target), _hit_matrix(trace, row_of)
     _require_own_items(folder, hits, items, instance)
-    reading = _reading(queries, manifest.fingerprint["population"]["rule"])
+    reading = _reading(queries, terms_of(manifest, folder.path).rule)
     turns, places = _turns(pc.struct_field(reading, "turns"))
     return RunArrays(
         manifest=manifest,
