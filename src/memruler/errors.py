@@ -102,9 +102,20 @@ class ChecksumError(InstrumentError):
 
 
 class SystemUnderTestError(MemrulerError):
-    """The memory under test failed. Never scored as a miss."""
+    """The memory under test failed. Never scored as a miss.
+
+    Attributes:
+        kind: What sort of failure it was, for counting: `timeout`, `connection`, `throttled`,
+            `http 4xx`, `http 5xx`, `malformed`, `tool`, or `failed` where nothing more is known.
+    """
 
     exit_code = 3
+
+    def __init__(
+        self, what: str, *, where: object = None, hint: str | None = None, kind: str = "failed"
+    ) -> None:
+        super().__init__(what, where=where, hint=hint)
+        self.kind = kind
 
 
 class Refusal(MemrulerError):  # noqa: N818 - a refusal is a result, not a fault

@@ -13,6 +13,7 @@ __all__ = [
     "CountsTruncated",
     "EmbedderCounts",
     "EmbedderIdentity",
+    "Erases",
     "ExportsLineage",
     "Hit",
     "ItemStatus",
@@ -21,6 +22,7 @@ __all__ = [
     "MemorySystem",
     "Namespace",
     "Ranking",
+    "RunsElsewhere",
     "SearchRequest",
     "SearchesMany",
     "SessionInput",
@@ -256,3 +258,22 @@ class CountsTruncated(Protocol):
 
     def truncated(self) -> int | None:
         """Texts ingested so far that were cut before they were embedded; None if not known."""
+
+
+@runtime_checkable
+class Erases(Protocol):
+    """A memory that can remove its namespace: afterwards a search of it finds nothing."""
+
+    def erase(self) -> None:
+        """Remove everything that was written to this namespace; twice is no error."""
+
+
+@runtime_checkable
+class RunsElsewhere(Protocol):
+    """A system with processes or connections of its own, which somebody must end."""
+
+    def place(self, data: Path, logs: Path) -> None:
+        """Told once, before anything else: empty folders for its data and for its logs."""
+
+    def shut(self) -> None:
+        """End every process and connection; twice is no error."""

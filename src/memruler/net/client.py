@@ -44,7 +44,9 @@ class Reply(NamedTuple):
         try:
             return msgspec.json.decode(self.body)
         except msgspec.DecodeError as error:
-            raise HttpError(f"the answer is not JSON: {error}", status=self.status) from error
+            raise HttpError(
+                f"the answer is not JSON: {error}", status=self.status, kind="malformed"
+            ) from error
 
 
 class Client:

@@ -75,7 +75,9 @@ def failure(error: httpx2.RequestError, url: str, hide: Hide) -> HttpError:
         where = shown(error.request.url)  # after redirects
     except RuntimeError:
         where = shown(url)
+    kind = "connection"
     if isinstance(error, httpx2.TimeoutException):
+        kind = "timeout"
         what = f"no answer in time ({type(error).__name__})"
     elif isinstance(error, httpx2.ConnectError | httpx2.ProxyError):
         what = f"cannot connect: {hide(str(error))}"
@@ -89,4 +91,5 @@ def failure(error: httpx2.RequestError, url: str, hide: Hide) -> HttpError:
         where=where,
         hint="check the network and try again",
         transient=isinstance(error, httpx2.TransportError) and not isinstance(error, permanent),
+        kind="malformed" if isinstance(error, httpx2.DecodingError) else kind,
     )

@@ -15,6 +15,8 @@ from memruler.systems.derived.settings import NAME as DERIVED
 from memruler.systems.guard import Guard, missing_methods
 from memruler.systems.guarded import GuardedSystem
 from memruler.systems.plain import Unfit, plain
+from memruler.systems.recipes import RECIPE, recipe_path
+from memruler.systems.remote.system import open_remote
 from memruler.systems.source import Source, load_class, source_of
 
 __all__ = ["BUILTIN", "SYSTEMS", "OpenedSystem", "open_system"]
@@ -50,7 +52,8 @@ def open_system(name: str, settings: Mapping[str, str]) -> OpenedSystem:
     the system are the same.
 
     Args:
-        name: `builtin:PRESET`, the name of a plug-in, or `path/to/file.py:Class`.
+        name: `builtin:PRESET`, the name of a plug-in, `path/to/file.py:Class`, or
+            `path/to/memory.toml`, or `recipe:NAME` for such a file that memruler brings.
         settings: Setting to its value as typed.
 
     Raises:
@@ -63,6 +66,9 @@ def open_system(name: str, settings: Mapping[str, str]) -> OpenedSystem:
         plain(name)
     except Unfit as error:
         raise UsageError(f"the name of the system: {error}", where=name) from error
+    if name.endswith(".toml") or name.startswith(RECIPE):
+        remote, chosen = open_remote(recipe_path(name), settings)
+        return OpenedSystem(system=remote, chosen=chosen, defaulted=remote.defaulted(chosen))
     if name.endswith(".py"):
         raise UsageError("a file needs the name of its class", where=name, hint=f"{name}:Class")
     path, colon, attribute = name.rpartition(":")

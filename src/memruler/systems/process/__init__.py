@@ -1,0 +1,1 @@
+"""Servers that memruler starts itself: begun, watched, and ended with all they started."""
