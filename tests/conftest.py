@@ -50,6 +50,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep a person's cache out of the tests, those that start programs included."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MEMRULER_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("MEMRULER_STATE", str(tmp_path_factory.mktemp("state")))
         yield
 
 

@@ -200,12 +200,31 @@ def test_a_failed_search_is_an_error_and_no_empty_list(
 
 
 def test_too_many_failures_stop_the_run(tmp_path, make_plan, make_instance, word_system):
+    asked = []
+
     def fail(_):
-        raise SystemUnderTestError("down")
+        asked.append(1)
+        raise SystemUnderTestError("down", kind="timeout")
 
     word_system.on_search = fail
-    with pytest.raises(SystemUnderTestError, match="6 of 6 searches failed, one with: down"):
+    with pytest.raises(SystemUnderTestError, match="5 of 6 searches failed, one with: down"):
         run(make_plan(word_system, [make_instance(0, sessions=6, queries=6)]), tmp_path)
+    assert len(asked) == 5  # a server that hangs costs its whole time limit with each
+
+
+def test_failures_are_counted_by_kind(tmp_path, make_plan, make_instance, word_system):
+    kinds = iter(["timeout", "http 5xx", "timeout"])
+
+    def fail(_):
+        if kind := next(kinds, None):
+            raise SystemUnderTestError("down", kind=kind)
+
+    word_system.on_search = fail
+    manifest, folder = run(
+        make_plan(word_system, [make_instance(0, sessions=9, queries=9)]), tmp_path
+    )
+    assert any("3 of 9 searches failed (2 timeout, 1 http 5xx)" in w for w in manifest.warnings)
+    assert read_table(folder, "trace").column("error").null_count == 6
 
 
 def test_more_hits_than_asked_for_break_the_contract(

@@ -1,6 +1,7 @@
 """Two scripted systems under a clock that only they move: no test judges real time."""
 
 import gc
+import re
 from pathlib import Path
 
 import msgspec
@@ -78,7 +79,8 @@ def test_each_pass_has_fresh_stores_whose_names_tell_no_side(make_side):
     timed(base, candidate, rounds=2)
     one, other = base.system.opened, candidate.system.opened
     assert len(one) == len(other) == 3 * 2 * 2
-    assert {space.name for space in one} == {space.name for space in other}
+    assert all(re.fullmatch(r"bench-[0-9a-f]{12}-[0-2]", space.name) for space in one + other)
+    assert len({space.name for space in one + other}) == 24
     assert {space.folder for space in one} == {space.folder for space in other}
     assert not any(space.folder.exists() for space in one)
     assert base.system.closed == candidate.system.closed == 12

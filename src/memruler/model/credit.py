@@ -55,6 +55,24 @@ class Supports(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         """Anchors of each query; 0 where the target cannot serve it [Q]."""
         return np.diff(self.anchor_offsets)
 
+    def part(self, start: int, stop: int) -> "Supports":
+        """The gold of the queries `start:stop`, which are counted from 0 again."""
+        a, b = self.anchor_offsets[[start, stop]].tolist()
+        c, d = self.support_offsets[[a, b]].tolist()
+        e, f = (c, d) if self.set_offsets is None else self.set_offsets[[c, d]].tolist()
+        return Supports(
+            target=self.target,
+            of=self.of[start:stop],
+            anchor_offsets=self.anchor_offsets[start : stop + 1] - a,
+            support_offsets=self.support_offsets[a : b + 1] - c,
+            items=self.items[e:f],
+            grades=None if self.grades is None else self.grades[c:d],
+            set_offsets=None if self.set_offsets is None else self.set_offsets[c : d + 1] - e,
+            sole=self.sole,
+            ranks=None if self.ranks is None else self.ranks[e:f],
+            place=None if self.place is None else self.place[a:b],
+        )
+
     def query_of_support(self) -> NDArray[np.int64]:
         """The query that each support belongs to [S]."""
         ends = self.support_offsets[self.anchor_offsets]

@@ -171,6 +171,7 @@ class TraceRecord(msgspec.Struct, frozen=True, kw_only=True, tag="trace", tag_fi
         scores: Their scores as the system gave them; None where it gave none.
         context_chars: Characters of the text of all hits together; None when not known.
         error: One line, when the search failed; then `items` is empty and nothing is scored.
+        error_kind: What sort of failure that was, as in `memruler.errors.SystemUnderTestError`.
         latency_ms: Wall time of this query (its share where queries were searched in a batch).
         answer: What the system itself said; None where it was not asked or said nothing.
         answer_error: One line, when its answer failed; the ranking stands all the same.
@@ -183,6 +184,7 @@ class TraceRecord(msgspec.Struct, frozen=True, kw_only=True, tag="trace", tag_fi
     latency_ms: float
     repeat: int = 0
     error: str | None = None
+    error_kind: str | None = None
     answer: str | None = None
     answer_error: str | None = None
 
@@ -201,6 +203,9 @@ class End(msgspec.Struct, frozen=True, kw_only=True, tag="end", tag_field="t"):
         ingest_embedded, ingest_cached: Texts that were embedded while writing, and vectors that
             came from the cache instead; None where memruler does not know the embedder.
         search_embedded, search_cached: The same while searching.
+        cut: Units of which the system was sent only the beginning; None where it does not say.
+        out_of_reach: Queries with evidence in one of them.
+        left: Why it cannot be said that the namespace is gone; None where it is, or was kept.
         attribution: `Attribution` to the number of items; and `ambiguous`, those of the unknown
             ones whose text is that of two or more units.
     """
@@ -219,6 +224,9 @@ class End(msgspec.Struct, frozen=True, kw_only=True, tag="end", tag_field="t"):
     ingest_cached: int | None = None
     search_embedded: int | None = None
     search_cached: int | None = None
+    cut: int | None = None
+    out_of_reach: int = 0
+    left: str | None = None
     attribution: dict[str, int] = {}
 
 

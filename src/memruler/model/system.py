@@ -11,6 +11,7 @@ __all__ = [
     "Answers",
     "CountsEmbedding",
     "CountsTruncated",
+    "CutsTexts",
     "EmbedderCounts",
     "EmbedderIdentity",
     "Erases",
@@ -258,6 +259,14 @@ class CountsTruncated(Protocol):
 
     def truncated(self) -> int | None:
         """Texts ingested so far that were cut before they were embedded; None if not known."""
+
+
+@runtime_checkable
+class CutsTexts(Protocol):
+    """A memory on whose way some units lose their end, as a cap on excerpts makes them."""
+
+    def cut_keys(self) -> frozenset[str]:
+        """Keys of the units of which something was never sent."""
 
 
 @runtime_checkable

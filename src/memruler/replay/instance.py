@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from time import perf_counter
 
 import msgspec
@@ -12,6 +13,7 @@ from memruler.model.run import ItemRecord, TraceRecord
 from memruler.model.system import (
     CountsEmbedding,
     CountsTruncated,
+    CutsTexts,
     ExportsLineage,
     Hit,
     Memory,
@@ -23,14 +25,22 @@ from memruler.model.system import (
 )
 from memruler.replay.inputs import InstanceInputs, instance_inputs
 from memruler.replay.lineage import LineageBook
+from memruler.replay.namespaces import erase
 from memruler.replay.own_answers import OwnAnswer, own_answers, require_answers
 from memruler.replay.settings import RunSettings
 from memruler.replay.timeline import InstanceClock
 
-__all__ = ["EmbedderUse", "InstanceResult", "Tick", "replay_instance"]
+__all__ = ["EmbedderUse", "Failed", "InstanceResult", "Tick", "replay_instance"]
+
+Failed = Callable[[str, int], None]
+"""Called with the error of a search, and how many searches of the instance are done."""
 
 Tick = Callable[[str, int, int], None]
 """Called with what is going on, how many are done, and of how many."""
+
+
+def _tolerated(error: str, searched: int) -> None:
+    del error, searched
 
 
 class EmbedderUse(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,6 +70,9 @@ class InstanceResult(msgspec.Struct, frozen=True, kw_only=True):
         truncated: Texts that were cut before they were embedded; None when not known.
         attribution: Way to the number of items, as in `memruler.model.run.End`.
         ingest_use, search_use: What was embedded while writing and while searching.
+        cut: Units that were sent only in part; None where the system does not say.
+        out_of_reach: Queries with evidence in one of them.
+        left: Why it cannot be said that the namespace is gone; None where it is, or is kept.
     """
 
     items: tuple[ItemRecord, ...]
@@ -73,6 +86,9 @@ class InstanceResult(msgspec.Struct, frozen=True, kw_only=True):
     attribution: dict[str, int]
     ingest_use: EmbedderUse
     search_use: EmbedderUse
+    cut: int | None = None
+    out_of_reach: int = 0
+    left: str | None = None
 
 
 class _Answer(msgspec.Struct):
@@ -81,10 +97,15 @@ class _Answer(msgspec.Struct):
     ranking: Ranking
     latency_ms: float
     error: str | None = None
+    kind: str | None = None
 
 
 def _search_all(
-    memory: Memory, requests: Sequence[SearchRequest], one_by_one: bool, tick: Tick
+    memory: Memory,
+    requests: Sequence[SearchRequest],
+    one_by_one: bool,
+    tick: Tick,
+    failed: Failed,
 ) -> tuple[list[_Answer], bool]:
     """Search every request; a search that fails is kept as its error, never as an empty list."""
     if isinstance(memory, SearchesMany) and not one_by_one:
@@ -101,10 +122,12 @@ def _search_all(
     for done, request in enumerate(requests, 1):
         start = perf_counter()
         try:
-            ranking, error = memory.search(request.text, request.k, request.at), None
+            ranking, error, kind = memory.search(request.text, request.k, request.at), None, None
         except SystemUnderTestError as failure:
-            ranking, error = Ranking(()), str(failure)
-        answers.append(_Answer(ranking, (perf_counter() - start) * 1000, error))
+            ranking, error, kind = Ranking(()), str(failure), failure.kind
+        answers.append(_Answer(ranking, (perf_counter() - start) * 1000, error, kind))
+        if error is not None:
+            failed(error, done)
         tick("search", done, len(requests))
     return answers, False
 
@@ -150,8 +173,32 @@ def _trace(
         context_chars=_chars(hits, rows, book),
         latency_ms=answer.latency_ms,
         error=answer.error,
+        error_kind=answer.kind,
         answer=own.text,
         answer_error=own.error,
+    )
+
+
+def _erased(
+    memory: Memory, requests: Sequence[SearchRequest], keep: bool, done_well: bool
+) -> str | None:
+    """Erase the namespace unless it is kept; what went wrong before must not be covered up."""
+    if keep:
+        return None
+    if done_well:
+        return erase(memory, requests[-1] if requests else None)
+    with suppress(Exception):
+        erase(memory, None)
+    return None
+
+
+def _out_of_reach(queries: Sequence[Query], inputs: InstanceInputs, cut: frozenset[str]) -> int:
+    """Queries of which some evidence, under any rule, stands in a unit that was sent in part."""
+    gone = {inputs.positions[key] for key in cut if key in inputs.positions}
+    return sum(
+        any(ref in gone for evidence in query.evidence for ref in evidence.turns)
+        for query in queries
+        if gone
     )
 
 
@@ -170,6 +217,7 @@ def replay_instance(
     clock: InstanceClock,
     settings: RunSettings,
     tick: Tick,
+    failed: Failed = _tolerated,
 ) -> InstanceResult:
     """Replay one instance in a fresh namespace.
 
@@ -181,6 +229,7 @@ def replay_instance(
         clock: Its place on the run's timeline.
         settings: The run's settings.
         tick: Told about every step.
+        failed: Told about every search that failed; may end the replay.
 
     Raises:
         UsageError: Answers are asked for, and its memories give none.
@@ -188,6 +237,7 @@ def replay_instance(
             A single search or answer that fails is kept in its trace instead.
         InstrumentError: The ruler's own part broke, for instance the embedder.
     """
+    done_well, requests = False, list[SearchRequest]()
     inputs = instance_inputs(instance, clock, settings.text, settings.granularity, settings.forms)
     memory = system.open(namespace)
     before = _use(system)
@@ -202,7 +252,7 @@ def replay_instance(
         written = _use(system)
         truncated = memory.truncated() if isinstance(memory, CountsTruncated) else None
         requests = [SearchRequest(text=q.text, k=settings.limit, at=clock.at) for q in queries]
-        answers, batched = _search_all(memory, requests, settings.one_by_one, tick)
+        answers, batched = _search_all(memory, requests, settings.one_by_one, tick, failed)
         searched = _use(system)
         own = [OwnAnswer()] * len(queries)
         if answering is not None:
@@ -213,11 +263,14 @@ def replay_instance(
             _trace(query, answer, said, settings.limit, book)
             for query, answer, said in zip(queries, answers, own, strict=True)
         )
+        cut = memory.cut_keys() if isinstance(memory, CutsTexts) else None
+        done_well = True
     except MemrulerError as failure:
         if failure.where is None:
             failure.where = f"instance {instance.key}"
         raise
     finally:
+        left = _erased(memory, requests, settings.keep, done_well)
         memory.close()
     return InstanceResult(
         items=tuple(book.records),
@@ -231,4 +284,7 @@ def replay_instance(
         attribution=book.attribution(),
         ingest_use=written.since(before),
         search_use=searched.since(written),
+        cut=None if cut is None else len(cut),
+        out_of_reach=_out_of_reach(queries, inputs, cut or frozenset()),
+        left=left,
     )

@@ -114,13 +114,21 @@ def run_warnings(
             "order of a Python set of strings, which differs in each process; sort before adding)"
         )
     if tally.failed:
+        kinds = ", ".join(f"{number} {kind}" for kind, number in tally.kinds.most_common())
         found.append(
-            f"{tally.failed} of {tally.searched} searches failed: they are in no mean, and misses "
-            "in the means over all queries"
+            f"{tally.failed} of {tally.searched} searches failed ({kinds}): they are in "
+            "no mean, and misses in the means over all queries"
         )
     if tally.said["answer_failed"]:
         found.append(
             f"the system's own answer failed at {tally.said['answer_failed']} of {tally.searched} "
             "queries; its rankings stand all the same"
         )
+    if tally.cut:
+        found.append(
+            f"{tally.cut:,} units were cut on their way into the memory; they hold evidence of "
+            f"{tally.out_of_reach:,} queries, part of which was out of reach"
+        )
+    if tally.left:
+        found.append(f"{len(tally.left):,} namespaces may not be gone; one: {tally.left[0]}")
     return tuple(found)

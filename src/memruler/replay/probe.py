@@ -24,6 +24,7 @@ from memruler.model.corpus import Instance
 from memruler.model.run import ItemRecord, TraceRecord
 from memruler.model.system import Namespace
 from memruler.replay.instance import replay_instance
+from memruler.replay.namespaces import fresh_name, noted, placed
 from memruler.replay.plan import Plan, PlanSpec, plan_run
 from memruler.replay.timeline import instance_clock
 from memruler.store.safe import make_dir, read_bytes, remove_tree, write_atomic
@@ -97,20 +98,23 @@ def replay_again(
     """
     found: _Found = {}
     # Answers are not compared: only rankings are, and an answer may cost money.
-    settings = msgspec.structs.replace(plan.settings, one_by_one=True, answers=False)
+    settings = msgspec.structs.replace(plan.settings, one_by_one=True, answers=False, keep=False)
     for instance in instances:
         store = folder / f"{instance.position:06d}"
         make_dir(store)
+        space = Namespace(fresh_name(instance.position), store)
         try:
-            result = replay_instance(
-                plan.system,
-                Namespace(f"bench-again-{instance.position}", store),
-                instance,
-                queries=instance.queries[: settings.queries],
-                clock=instance_clock(instance, settings.timeline, clock),
-                settings=settings,
-                tick=lambda *_: None,
-            )
+            with noted(plan.spec, space, folder) as note:
+                result = replay_instance(
+                    plan.system,
+                    space,
+                    instance,
+                    queries=instance.queries[: settings.queries],
+                    clock=instance_clock(instance, settings.timeline, clock),
+                    settings=settings,
+                    tick=lambda *_: None,
+                )
+                note.stays = result.left is not None
         finally:
             remove_tree(store)
         found[instance.position] = seen(result.items, result.traces)
@@ -164,12 +168,13 @@ def _serve(line: bytes) -> None:
     wanted = set(task.instances)
     folder = Path(task.folder)
     found: _Found = {}
-    for instance in plan.corpus:
-        if instance.position in wanted:
-            found |= replay_again(plan, [instance], task.clock, folder)
-            wanted.discard(instance.position)
-        if not wanted:
-            break
+    with placed(plan.system, folder / "server", folder / "logs"):
+        for instance in plan.corpus:
+            if instance.position in wanted:
+                found |= replay_again(plan, [instance], task.clock, folder)
+                wanted.discard(instance.position)
+            if not wanted:
+                break
     write_atomic(folder / _RESULT, msgspec.json.encode(found))
 
 

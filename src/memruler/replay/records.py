@@ -20,7 +20,7 @@ def write_instance(
     *,
     population: Population,
     at: datetime,
-) -> None:
+) -> End:
     """Append a finished instance and commit it: from then on it counts.
 
     Args:
@@ -30,6 +30,9 @@ def write_instance(
         result: What came of them.
         population: The run's, which says why a query does not count.
         at: When they were asked, on the run's timeline.
+
+    Returns:
+        The record that makes it count.
     """
     journal.append(Begin(instance=instance.position, key=instance.key))
     for query in queries:
@@ -54,23 +57,26 @@ def write_instance(
         journal.append(item)
     for trace in result.traces:
         journal.append(trace)
-    journal.append(
-        End(
-            instance=instance.position,
-            items=len(result.items),
-            queries=len(queries),
-            traces=len(result.traces),
-            sessions=result.sessions,
-            turns=result.turns,
-            ingest_ms=result.ingest_ms,
-            batched=result.batched,
-            exported=result.exported,
-            truncated=result.truncated,
-            ingest_embedded=result.ingest_use.embedded,
-            ingest_cached=result.ingest_use.cached,
-            search_embedded=result.search_use.embedded,
-            search_cached=result.search_use.cached,
-            attribution=result.attribution,
-        )
+    end = End(
+        instance=instance.position,
+        items=len(result.items),
+        queries=len(queries),
+        traces=len(result.traces),
+        sessions=result.sessions,
+        turns=result.turns,
+        ingest_ms=result.ingest_ms,
+        batched=result.batched,
+        exported=result.exported,
+        truncated=result.truncated,
+        ingest_embedded=result.ingest_use.embedded,
+        ingest_cached=result.ingest_use.cached,
+        search_embedded=result.search_use.embedded,
+        search_cached=result.search_use.cached,
+        cut=result.cut,
+        out_of_reach=result.out_of_reach,
+        left=result.left,
+        attribution=result.attribution,
     )
+    journal.append(end)
     journal.commit()
+    return end

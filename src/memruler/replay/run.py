@@ -4,7 +4,6 @@ The instance is the unit of work: it counts once its `End` record is on disk, an
 one is replayed from its start in a fresh namespace, so that no ranking ever mixes two stores.
 """
 
-import hashlib
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import islice
@@ -16,7 +15,8 @@ from memruler.model.corpus import Instance, Query
 from memruler.model.run import Determinism, Manifest
 from memruler.model.system import Namespace, Warns
 from memruler.replay.begin import begin, require_same_run
-from memruler.replay.instance import InstanceResult, Tick, replay_instance
+from memruler.replay.instance import Failed, InstanceResult, Tick, replay_instance
+from memruler.replay.namespaces import fresh_name, noted, placed
 from memruler.replay.notes import lineage_warnings, run_notes, run_warnings
 from memruler.replay.plan import Plan
 from memruler.replay.probe import ProbeFailed, replay_again, replay_elsewhere, seen
@@ -24,7 +24,7 @@ from memruler.replay.records import write_instance
 from memruler.replay.tally import Tally
 from memruler.replay.timeline import instance_clock
 from memruler.store.binding import table_digests
-from memruler.store.folder import RunFolder
+from memruler.store.folder import LOGS, RunFolder
 from memruler.store.journal import Journal
 from memruler.store.safe import make_dir, remove_tree
 from memruler.store.seal import discard_journal, seal
@@ -62,7 +62,12 @@ def measure(plan: Plan, folder: RunFolder, tick: Tick) -> Manifest:
         SystemUnderTestError: The system failed; what is done stays and can be resumed.
         Interrupted: A person stopped it; likewise.
     """
-    run = _Run(plan, folder, tick)
+    with placed(plan.system, folder.path / _STORES / "server", folder.path / LOGS):
+        return _measured(_Run(plan, folder, tick))
+
+
+def _measured(run: _Run) -> Manifest:
+    plan, folder = run.plan, run.folder
     found = folder.manifest()
     if found is not None and found.state == "sealed":
         return _take_up_sealed(run, found)
@@ -130,18 +135,19 @@ def _replay_all(run: _Run, manifest: Manifest, journal: Journal) -> Tally:
     plan = run.plan
     tally = Tally(plan.settings.population, plan.settings.forms)
     for done in journal.instances():
-        tally.attribution.update(done.end.attribution)
+        tally.see_end(done.end)
         tally.see_errors(done.begin.key, done.traces)
     for instance in _instances(plan):
         queries = instance.queries[: plan.settings.queries]
         tally.see(instance, queries)
         if instance.position not in journal.done:
-            result = _replay(run, manifest, instance, queries)
-            tally.attribution.update(result.attribution)
+            failed = tally.watch(instance.key, len(queries))
+            result = _replay(run, manifest, instance, queries, failed)
             tally.see_errors(instance.key, result.traces)
             at = instance_clock(instance, plan.settings.timeline, manifest.clock).at
             population = plan.settings.population
-            write_instance(journal, instance, queries, result, population=population, at=at)
+            end = write_instance(journal, instance, queries, result, population=population, at=at)
+            tally.see_end(end)
         run.tick("instance", tally.counts["instances"], 0)
     return tally
 
@@ -170,26 +176,33 @@ def _instances(plan: Plan) -> Iterator[Instance]:
 
 
 def _replay(
-    run: _Run, manifest: Manifest, instance: Instance, queries: tuple[Query, ...]
+    run: _Run,
+    manifest: Manifest,
+    instance: Instance,
+    queries: tuple[Query, ...],
+    failed: Failed,
 ) -> InstanceResult:
     """Replay an instance in a namespace that nothing was ever written to."""
     plan, folder = run.plan, run.folder
     store = folder.path / _STORES / f"{instance.position:06d}"
     remove_tree(store, resolved=True)
     make_dir(store, resolved=True)
-    # The name tells the system neither the corpus nor the arm of a comparison.
-    opaque = hashlib.sha256(folder.path.name.encode()).hexdigest()[:12]
+    space = Namespace(fresh_name(instance.position), store)
     clock = instance_clock(instance, plan.settings.timeline, manifest.clock)
     try:
-        return replay_instance(
-            plan.system,
-            Namespace(f"bench-{opaque}-{instance.position}", store),
-            instance,
-            queries=queries,
-            clock=clock,
-            settings=plan.settings,
-            tick=run.tick,
-        )
+        with noted(plan.spec, space, folder.path, kept=plan.settings.keep) as note:
+            result = replay_instance(
+                plan.system,
+                space,
+                instance,
+                queries=queries,
+                clock=clock,
+                settings=plan.settings,
+                tick=run.tick,
+                failed=failed,
+            )
+            note.stays = result.left is not None
+            return result
     finally:
         if not plan.settings.keep:
             remove_tree(store, resolved=True)

@@ -2,12 +2,12 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from memruler.corpora.populations import is_member
 from memruler.errors import SystemUnderTestError
 from memruler.model.corpus import Instance, Population, Query
-from memruler.model.run import TraceRecord
+from memruler.model.run import End, TraceRecord
 from memruler.replay.forms import KINDS, TURNS_ONLY, Forms, given
 from memruler.replay.timeline import span_days
 
@@ -33,6 +33,9 @@ class Tally:
         rootless: Derived memories that were given and of which no source is known.
         attribution: Way to the number of items, as in `memruler.model.run.End`.
         searched, failed: Searches, and those that ended in an error.
+        kinds: Sort of failure to the number of searches.
+        cut, out_of_reach: Units that were sent only in part, and queries with evidence in one.
+        left: What was said of namespaces that may not be gone.
         said: Of the system's own answers, how many were `answered`, `unanswered` and
             `answer_failed`; means nothing where it was not asked.
     """
@@ -45,6 +48,9 @@ class Tally:
         self._spans: list[float] = []
         self.searched = self.failed = self.rootless = 0
         self.attribution: Counter[str] = Counter()
+        self.kinds: Counter[str] = Counter()
+        self.cut = self.out_of_reach = 0
+        self.left: list[str] = []
         self.said = dict.fromkeys(("answered", "unanswered", "answer_failed"), 0)
         own = [form for form in forms if form != "turns"]
         counted = ("instances", "sessions", "turns", "queries", "members", *own)
@@ -103,6 +109,14 @@ class Tally:
         """The shortest and the longest span of an instance."""
         return (min(self._spans), max(self._spans)) if self._spans else None
 
+    def see_end(self, end: End) -> None:
+        """Count what the end of an instance says, done now or before."""
+        self.attribution.update(end.attribution)
+        self.cut += end.cut or 0
+        self.out_of_reach += end.out_of_reach
+        if end.left is not None:
+            self.left.append(end.left)
+
     def see_errors(self, instance: str, traces: Sequence[TraceRecord]) -> None:
         """Stop a run whose failures are no longer exceptions.
 
@@ -116,14 +130,41 @@ class Tally:
         failed = [trace.error for trace in traces if trace.error is not None]
         self.searched += len(traces)
         self.failed += len(failed)
+        self.kinds.update(trace.error_kind or "failed" for trace in traces if trace.error)
         for trace in traces:  # an answer that fails is not a search that fails
             failed_to_answer = trace.answer_error is not None
             self.said["answer_failed"] += failed_to_answer
             self.said["answered"] += trace.answer is not None
             self.said["unanswered"] += trace.answer is None and not failed_to_answer
-        if failed and self.failed >= max(_FAILED_LEAST, _FAILED_SHARE * self.searched):
+        if failed:
+            self._require_few(self.failed, self.searched, instance, failed[0])
+
+    def watch(self, instance: str, queries: int) -> Callable[[str, int], None]:
+        """What stops an instance that is under way as soon as its failures are too many.
+
+        A server that hangs costs its whole time limit with every search.
+
+        Args:
+            instance: Its key.
+            queries: How many it has.
+
+        Returns:
+            To be told every error, and how many searches are done.
+        """
+        here = 0
+
+        def one(error: str, done: int) -> None:
+            nonlocal here
+            here += 1
+            del done  # held against all there will be: the first failures are no share yet
+            self._require_few(self.failed + here, self.searched + queries, instance, error)
+
+        return one
+
+    def _require_few(self, failed: int, searched: int, instance: str, error: str) -> None:
+        if failed >= max(_FAILED_LEAST, _FAILED_SHARE * searched):
             raise SystemUnderTestError(
-                f"{self.failed} of {self.searched} searches failed, one with: {failed[0]}",
+                f"{failed} of {searched} searches failed, one with: {error}",
                 where=f"instance {instance}",
                 hint="mend the system and measure it under another --stem; where the cause was "
                 "outside of it (a server that was down), the same command resumes",

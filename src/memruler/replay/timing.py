@@ -7,7 +7,7 @@ system does is timed; reading the corpus, making and removing stores and collect
 import gc
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -22,6 +22,7 @@ from memruler.model.system import Namespace, Warns
 from memruler.model.timed import Pass, Timed, TimedSide
 from memruler.replay import provenance
 from memruler.replay.instance import InstanceResult, Tick, replay_instance
+from memruler.replay.namespaces import fresh_name, noted, placed
 from memruler.replay.plan import Plan
 from memruler.replay.timeline import instance_clock
 from memruler.stats.noise_design import ROUND, Side, schedule
@@ -70,15 +71,20 @@ def time_systems(base: Plan, candidate: Plan, *, rounds: int, warmup: int, tick:
     plans: dict[Side, Plan] = {"base": base, "candidate": candidate}
     with tempfile.TemporaryDirectory(prefix="memruler-time-", ignore_cleanup_errors=True) as folder:
         measurement = _Measurement(plans, instances, started, Path(folder).resolve())
-        for done, side in enumerate(order):
-            number = done // ROUND
-            tick("warm-up" if number < warmup else "timing", done, len(order))
-            passes.append(_pass(measurement, side, number, warmup=number < warmup))
+        with ExitStack() as stack:
+            for side, plan in plans.items():
+                place = Path(folder).resolve() / side
+                stack.enter_context(placed(plan.system, place / "server", place / "logs"))
+            for done, side in enumerate(order):
+                number = done // ROUND
+                tick("warm-up" if number < warmup else "timing", done, len(order))
+                passes.append(_pass(measurement, side, number, warmup=number < warmup))
+            sides = (_side(base), _side(candidate))
     tick("timing", len(order), len(order))
     info, settings = base.corpus.info, base.settings
     return Timed(
-        base=_side(base),
-        candidate=_side(candidate),
+        base=sides[0],
+        candidate=sides[1],
         corpus={
             "name": info.name,
             "version": info.version,
@@ -146,20 +152,24 @@ def _pass(measurement: _Measurement, side: Side, number: int, *, warmup: bool) -
 def _replay(measurement: _Measurement, side: Side, instance: Instance) -> InstanceResult:
     """One instance in a store that nothing was ever written to, and whose name tells no side."""
     plan = measurement.plans[side]
-    settings = msgspec.structs.replace(plan.settings, one_by_one=True, answers=False)
+    settings = msgspec.structs.replace(plan.settings, one_by_one=True, answers=False, keep=False)
     store = measurement.folder / f"{instance.position:06d}"
     make_dir(store)
+    space = Namespace(fresh_name(instance.position), store)
     gc.collect()
     try:
-        return replay_instance(
-            plan.system,
-            Namespace(f"bench-time-{instance.position}", store),
-            instance,
-            queries=instance.queries[: measurement.plans["base"].settings.queries],
-            clock=instance_clock(instance, settings.timeline, measurement.started),
-            settings=settings,
-            tick=_silent,  # it is called while the clock runs
-        )
+        with noted(plan.spec, space, measurement.folder) as note:
+            result = replay_instance(
+                plan.system,
+                space,
+                instance,
+                queries=instance.queries[: measurement.plans["base"].settings.queries],
+                clock=instance_clock(instance, settings.timeline, measurement.started),
+                settings=settings,
+                tick=_silent,  # it is called while the clock runs
+            )
+            note.stays = result.left is not None
+            return result
     finally:
         remove_tree(store)
 

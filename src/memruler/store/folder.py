@@ -27,10 +27,13 @@ from memruler.store.safe import (
 if TYPE_CHECKING:  # reading a run needs no lock, and should not wait for it
     import filelock
 
-__all__ = ["JOURNAL", "LOCK", "MANIFEST", "TABLES", "RunFolder", "check_stem"]
+__all__ = ["JOURNAL", "LOCK", "LOGS", "MANIFEST", "TABLES", "RunFolder", "check_stem"]
 
 MANIFEST: Final = "manifest.json"
 JOURNAL: Final = "journal.jsonl"
+LOGS: Final = "logs"
+"""Folder of what started servers printed; it outlives a run of which nothing counts."""
+
 TABLES: Final = ("queries", "lineage", "trace", "timings", "ingest")
 """What a sealed run always has, each as `<name>.parquet`."""
 
@@ -164,7 +167,7 @@ class RunFolder:
     def _require_ours(self) -> None:
         with explained("list the folder", self.path):
             names = {entry.name for entry in self.path.iterdir()}
-        foreign = {name for name in names - {LOCK} if not name.startswith(TEMPORARY)}
+        foreign = {name for name in names - {LOCK, LOGS} if not name.startswith(TEMPORARY)}
         if foreign and not names & {MANIFEST, JOURNAL}:
             raise UsageError(
                 "the folder is not empty and holds no run",
