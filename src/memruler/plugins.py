@@ -75,6 +75,10 @@ class PluginTable:
         """Every name, own ones first; nothing is imported."""
         return [*self._own, *sorted(self._declared())]
 
+    def own(self) -> frozenset[str]:
+        """The names that are memruler's own."""
+        return frozenset(self._own)
+
     def load(self, name: str) -> Any:
         """Import the object behind a name.
 

@@ -284,5 +284,8 @@ class RunsElsewhere(Protocol):
     def place(self, data: Path, logs: Path) -> None:
         """Told once, before anything else: empty folders for its data and for its logs."""
 
+    def outlives(self) -> bool:
+        """Whether what is written stays when these folders go: a server that others started."""
+
     def shut(self) -> None:
         """End every process and connection; twice is no error."""

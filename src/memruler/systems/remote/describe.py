@@ -1,6 +1,5 @@
 """Asks an MCP server what it is and which tools it has."""
 
-import os
 import shlex
 import tempfile
 from pathlib import Path
@@ -45,7 +44,7 @@ def describe(target: str, *, timeout: float = 30.0) -> Described:
             if not words:
                 raise UsageError("name a URL or a command")
             env = environment(folder, {}, ())
-            stdio = StdioCommand(words, env, Path(os.getcwd()), folder / "log")
+            stdio = StdioCommand(words, env, Path.cwd(), folder / "log")
         transport = McpTransport(url=target if is_url else None, timeout=timeout)
         caller = McpCaller(
             transport, Values({}), stdio=stdio, server=None, scrub=Scrub(set()), secrets=set()

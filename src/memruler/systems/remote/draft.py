@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -78,7 +79,7 @@ def draft(name: str, target: str, tools: Iterable[ListedTool], *, is_url: bool) 
     if is_url:
         lines += ["[mcp]", f"url = {_text(target)}"]
     else:
-        words = ", ".join(_text(word) for word in target.split())
+        words = ", ".join(_text(word) for word in shlex.split(target))
         lines += ["[server]", f"command = [{words}]", 'per = "namespace"', "", "[mcp]"]
     lines += ["", "[write]", _call(roles.get("write"), 0), "", "[search]"]
     lines += [

@@ -91,6 +91,10 @@ class RemoteSystem:
         live = self._running()
         return self._memory(live, namespace, lambda: None, lambda: None)
 
+    def outlives(self) -> bool:
+        """See `RunsElsewhere`."""
+        return self._spec.server is None
+
     def defaulted(self, chosen: Mapping[str, Any]) -> dict[str, Any]:
         """The file's settings that nobody typed."""
         return {name: v for name, v in self._spec.settings.items() if name not in chosen}
