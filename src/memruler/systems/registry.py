@@ -27,7 +27,16 @@ SYSTEMS = PluginTable(
     "memory system",
     "memruler.systems",
     {f"{BUILTIN}{preset}": "memruler.systems.builtin.system:build" for preset in PRESETS}
-    | {DERIVED: "memruler.systems.derived.system:build"},
+    | {DERIVED: "memruler.systems.derived.system:build"}
+    | {
+        "baseline:random": "memruler.systems.baselines:Chance",
+        "baseline:recency": "memruler.systems.baselines:Recency",
+        "baseline:whole": "memruler.systems.baselines:Whole",
+        "chroma": "memruler.systems.adapters.chroma:Chroma",
+        "langgraph": "memruler.systems.adapters.langgraph:LangGraph",
+        "llamaindex": "memruler.systems.adapters.llamaindex:LlamaIndex",
+        "mem0": "memruler.systems.adapters.mem0:Mem0",
+    },
 )
 """Every system known by name."""
 

@@ -1,0 +1,1 @@
+"""Memories of other libraries, in process, as their documentation uses them."""
