@@ -134,7 +134,7 @@ def manifest(tables: dict[str, str] | None = None) -> Manifest:
     return Manifest(
         schema_version=SCHEMA_VERSION, stem="run", state="sealed",
         fingerprint={
-            "corpus": {"sha256": "00"},
+            "corpus": {"name": "synthetic", "sha256": "00"},
             "population": {"name": "all", "rule": "strict"},
             "ingest": {"granularity": "turn"},
             "retrieval": {"limit": DEPTH},

@@ -106,6 +106,7 @@ def test_a_terminal_gets_a_bar(monkeypatch, capsys):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("CI", raising=False)
     with verb._progress("up") as (show, say):
         show(1_500_000, 3_000_000)
         say("[bold]news[/bold]")

@@ -156,6 +156,8 @@ class _Terminal(io.StringIO):
 def test_a_terminal_sees_progress_and_a_clean_line_at_the_end(monkeypatch):
     terminal = _Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
     with _progress() as tick:
         tick("timing", 3, 8)
     assert "timing: pass 3 of 8" in terminal.getvalue()

@@ -48,7 +48,7 @@ def test_two_commands_stand_first_and_start_from_nothing():
     for command in _commands():
         assert "\n" not in command
         assert command.startswith("python3 -m venv .venv && .venv/bin/pip install ")
-    assert _commands()[0].endswith("&& .venv/bin/memruler retrieval synthetic")
+    assert _commands()[0].endswith("&& .venv/bin/memruler demo")
     assert _commands()[1].endswith("&& .venv/bin/python -m pytest")
 
 

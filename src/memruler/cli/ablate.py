@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from memruler.cli.parameters import FILE, PATH
-from memruler.cli.specs import cell_progress, faulty
+from memruler.cli.specs import cell_progress, faulty, list_cells
 
 __all__ = ["command"]
 
@@ -42,8 +42,8 @@ def command(*, spec: Path, out: Path | None, dry_run: bool, as_json: bool) -> No
     target = spec.parent / read.out if out is None else out
     if dry_run:
         design = design_of(tuple(read.factors), read.generators)
-        for cell in cells(read, design, spec.parent):
-            click.echo(cell.folder)
+        folders = [cell.folder for cell in cells(read, design, spec.parent)]
+        list_cells(folders, as_json=as_json)
         return
     with cell_progress() as tick:
         found = ablate(read, spec.parent, target, report=write_report, tick=tick)

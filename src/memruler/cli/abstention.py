@@ -5,13 +5,14 @@ from typing import Literal
 
 import click
 
-from memruler.cli.parameters import COUNT, PATH
+from memruler.cli.completing import RUN
+from memruler.cli.parameters import COUNT
 
 __all__ = ["command"]
 
 
 @click.command(name="abstention")
-@click.argument("run", type=PATH)
+@click.argument("run", type=RUN)
 @click.option("--answers", metavar="NAME", help="Answers of RUN; those it has alone without it.")
 @click.option("--grade", metavar="NAME", help="Let a grading say which unanswerable were refused.")
 @click.option(

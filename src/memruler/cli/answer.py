@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from memruler.cli.chat_options import ChatOptions, chat_options, open_asker
-from memruler.cli.parameters import COUNT, FILE, PATH
+from memruler.cli.completing import RUN
+from memruler.cli.parameters import COUNT, FILE
 from memruler.errors import Interrupted, UsageError
 
 if TYPE_CHECKING:  # --help needs none of it
@@ -32,7 +33,7 @@ class _Reading(NamedTuple):
 
 
 @click.command(name="answer")
-@click.argument("run", type=PATH)
+@click.argument("run", type=RUN)
 @click.option(
     "--reader",
     type=click.Choice(["extractive", "llm", "system"]),

@@ -1,17 +1,15 @@
 """`memruler audit`: does relaxed credit stand up to reading; draw, judge and read cases."""
 
 from pathlib import Path
-from time import monotonic
 from typing import Literal
 
 import click
 
-from memruler.cli.parameters import COUNT, FILE, PATH
+from memruler.cli.completing import RUN
+from memruler.cli.parameters import COUNT, FILE
 from memruler.errors import UsageError, printable
 
 __all__ = ["command"]
-
-_EVERY_SECONDS = 10
 
 
 @click.group(name="audit")
@@ -24,7 +22,7 @@ def command() -> None:
 
 
 @command.command(name="sample")
-@click.argument("run", type=PATH)
+@click.argument("run", type=RUN)
 @click.option(
     "--target",
     "targets",
@@ -65,6 +63,7 @@ def command() -> None:
 )
 @click.option("--bom", is_flag=True, help="Write a byte order mark, by which Excel knows UTF-8.")
 @click.option("--out", type=FILE, required=True, help="The CSV file; it must not exist.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was drawn as JSON.")
 def _sample(
     *,
     run: Path,
@@ -81,9 +80,11 @@ def _sample(
     blind: bool,
     bom: bool,
     out: Path,
+    as_json: bool,
 ) -> None:
     """Draw items that gain credit under a relaxed target and none under the strict one."""
     # Late: --help must not wait for numpy and pyarrow.
+    from memruler.report.document import encode  # noqa: PLC0415
     from memruler.report.terminal_audit import print_sampled  # noqa: PLC0415
     from memruler.store.safe import write_atomic  # noqa: PLC0415
     from memruler.studies.audit_blind import blind_path, blind_tables  # noqa: PLC0415
@@ -128,6 +129,10 @@ def _sample(
         for path in (notes_path(out), *sheets):  # alone they say nothing, and stand in the way
             path.unlink(missing_ok=True)
         raise
+    if as_json:
+        document = {"cases": str(out), "sheets": list(map(str, sheets)), "notes": notes}
+        click.echo(encode(document), nl=False)
+        return
     print_sampled(notes)
     for path in sheets:
         click.echo(f"for a rater: {printable(str(path))}")
@@ -148,6 +153,7 @@ def _sample(
     help="The environment variable that holds the key; without it none is sent.",
 )
 @click.option("--parallel", type=click.IntRange(1, 64), default=4, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print what the judge did as JSON.")
 def _judge(
     *,
     cases: Path,
@@ -158,10 +164,13 @@ def _judge(
     no_temperature: bool,
     key_variable: str,
     parallel: int,
+    as_json: bool,
 ) -> None:
     """Let a model fill a column; filled cells stay, so that it can be repeated."""
+    from memruler.cli.progress import progress  # noqa: PLC0415 - as in `_sample`
     from memruler.judges.chat import Chat, ChatJudge  # noqa: PLC0415 - as in `_sample`
     from memruler.judges.rubric import load_rubric  # noqa: PLC0415
+    from memruler.report.document import encode  # noqa: PLC0415
     from memruler.studies.audit_judge import judge_cases, served_before  # noqa: PLC0415
 
     rubric = load_rubric("support")
@@ -172,15 +181,18 @@ def _judge(
         key_variable=key_variable,
         served=served_before(cases, name),
     )
-    said = started = monotonic()
-
-    def tick(done: int, of: int) -> None:
-        nonlocal said
-        if monotonic() - said >= _EVERY_SECONDS:
-            said = monotonic()
-            click.echo(f"{done} of {of} cases in {said - started:.0f} s", err=True)
-
-    found = judge_cases(cases, ChatJudge(chat, rubric), rubric, name, at_a_time=parallel, tick=tick)
+    with progress(None, "cases") as tick:
+        found = judge_cases(
+            cases,
+            ChatJudge(chat, rubric),
+            rubric,
+            name,
+            at_a_time=parallel,
+            tick=lambda done, of: tick("instance", done, of),
+        )
+    if as_json:
+        click.echo(encode(found), nl=False)
+        return
     missing = sum(found.unlabelled.values())
     click.echo(
         f"{printable(found.identity.served or model)}: {found.labelled} labelled, "

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import click
 
-from memruler.cli.parameters import PATH
+from memruler.cli.completing import RUN
 
 __all__ = ["command"]
 
 
 @click.command(name="band")
-@click.argument("one", type=PATH)
-@click.argument("other", type=PATH)
+@click.argument("one", type=RUN)
+@click.argument("other", type=RUN)
 @click.option("--metric", metavar="NAME", help="As for `memruler gate`.")
 @click.option("--cluster", metavar="KEY", help="As for `memruler gate`.")
 @click.option("--shared", is_flag=True, help="Take the items with a value on both sides.")

@@ -1,6 +1,6 @@
 """`memruler cache`: what the caches of vectors and of replies hold, and how to shrink them."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,7 +11,9 @@ if TYPE_CHECKING:  # at run time only when a verb is called: --help needs no SQL
 
 __all__ = ["command"]
 
-_HEADINGS = ("embedder", "pooling", "dims", "vectors", "size", "file")
+_HEADINGS = ("embedder", "pooling", "file", "dims", "vectors", "size")
+_DIGITS = 8
+"""Of a file's name, enough to tell it from the others; --json and faults have all of it."""
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 
 
@@ -51,54 +53,69 @@ def _verify(*, as_json: bool) -> None:
 @click.option(
     "--max-size", required=True, metavar="SIZE", help="Bytes to keep, like 500MB or 2GiB."
 )
-def _evict(max_size: str) -> None:
+@_AS_JSON
+def _evict(max_size: str, *, as_json: bool) -> None:
     """Remove the least recently used vectors of all embedders until the rest fits."""
     from memruler.embedding import cache_folder, cache_upkeep  # noqa: PLC0415 - as in `_show`
 
     done = cache_upkeep.evict(cache_folder.vectors_dir(), cache_folder.parse_size(max_size))
+    if as_json:
+        _print({"removed": done.rows, "bytes": done.bytes_left})
+        return
     click.echo(f"removed {done.rows} vectors; {_size(done.bytes_left)} in use")
 
 
 @command.command(name="clear")
-def _clear() -> None:
+@_AS_JSON
+def _clear(*, as_json: bool) -> None:
     """Remove all vectors; what other processes have open is emptied."""
     from memruler.embedding import cache_folder, cache_upkeep  # noqa: PLC0415 - as in `_show`
 
-    click.echo(f"removed {cache_upkeep.clear(cache_folder.vectors_dir())} vectors")
+    removed = cache_upkeep.clear(cache_folder.vectors_dir())
+    if as_json:
+        _print({"removed": removed})
+        return
+    click.echo(f"removed {removed} vectors")
 
 
 @command.command(name="replies")
 @click.option("--clear", is_flag=True, help="Remove them all; they will be paid for anew.")
-def _replies(*, clear: bool) -> None:
+@_AS_JSON
+def _replies(*, clear: bool, as_json: bool) -> None:
     """Tell how many replies of models are kept, or remove them."""
     from memruler.judges import replies  # noqa: PLC0415 - as in `_show`
 
     if clear:
-        click.echo(f"removed {replies.clear_replies()} replies")
+        removed = replies.clear_replies()
+        if as_json:
+            _print({"removed": removed})
+            return
+        click.echo(f"removed {removed} replies")
         return
     found = replies.replies_report()
+    if as_json:
+        file = printable(replies.replies_path(), 10_000)
+        _print({"replies": found.replies, "bytes": found.bytes, "file": file})
+        return
     where = printable(replies.replies_path())
     click.echo(f"{found.replies} replies, {_size(found.bytes)} in {where}")
 
 
 def _show(*, check: bool, as_json: bool) -> "list[FileReport]":
-    import msgspec  # noqa: PLC0415 - --help needs none of it
-
-    from memruler.embedding import cache_folder, cache_upkeep  # noqa: PLC0415
+    from memruler.embedding import cache_folder, cache_upkeep  # noqa: PLC0415 - --help needs none
+    from memruler.report.layout import stdout_console, unpadded  # noqa: PLC0415
+    from memruler.report.table import print_table  # noqa: PLC0415
 
     folder, limit = cache_folder.vectors_dir(), cache_folder.cache_limit()
     files = cache_upkeep.reports(folder, check=check)
     total = sum(file.bytes for file in files)
     if as_json:
         everything = {"folder": printable(folder), "bytes": total, "limit": limit, "files": files}
-        click.echo(msgspec.json.format(msgspec.json.encode(everything)).decode())
+        _print(everything)
         return files
     if files:
-        lines = [_HEADINGS, *(_line(file) for file in files)]
-        widths = [max(len(line[at]) for line in lines) for at in range(len(_HEADINGS))]
-        for line in lines:
-            cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-            click.echo("  ".join(cells).rstrip())
+        with unpadded(stdout_console()) as console:
+            print_table(console, _HEADINGS[:3], _HEADINGS[3:], map(_line, files))
     for file in files:
         if file.problem is not None:
             click.echo(f"{file.file}: {printable(file.problem)}")
@@ -108,15 +125,22 @@ def _show(*, check: bool, as_json: bool) -> "list[FileReport]":
     return files
 
 
+def _print(document: dict[str, Any]) -> None:
+    from memruler.report.document import encode  # noqa: PLC0415 - --help needs none of it
+
+    click.echo(encode(document), nl=False)
+
+
 def _line(file: "FileReport") -> tuple[str, ...]:
     about = file.embedder or {}
+    stem, _, rest = file.file.partition(".")
     return (
         printable(about.get("model", "unknown"), 60),
         printable(about.get("pooling", "-"), 30),
+        f"{stem[:_DIGITS]}.{rest.partition('.')[0]}",
         printable(about.get("dimension", "-"), 10),
         "-" if file.vectors is None else str(file.vectors),
         _size(file.bytes),
-        file.file,
     )
 
 

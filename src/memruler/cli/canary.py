@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from memruler.cli.completing import CORPUS, RUN, SYSTEM
 from memruler.cli.parameters import COUNT, PATH
 
 __all__ = ["command"]
@@ -15,10 +16,16 @@ _ASKED = ("metric", "plant", "seed", "noise", "power")
 
 
 @click.command(name="canary")
-@click.argument("corpus", required=False)
-@click.option("--run", "folder", type=PATH, help="Ask about this finished run; measure nothing.")
+@click.argument("corpus", type=CORPUS, required=False)
+@click.option("--run", "folder", type=RUN, help="Ask about this finished run; measure nothing.")
 @click.option("--path", type=PATH, help="The corpus file.")
-@click.option("--system", default="builtin:lexical", show_default=True, help="As in `retrieval`.")
+@click.option(
+    "--system",
+    type=SYSTEM,
+    default="builtin:lexical",
+    show_default=True,
+    help="As in `retrieval`.",
+)
 @click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="One setting.")
 @click.option(
     "--timeline",

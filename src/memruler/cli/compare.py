@@ -5,14 +5,15 @@ from typing import Literal
 
 import click
 
-from memruler.cli.parameters import FILE, PATH
+from memruler.cli.completing import RUN
+from memruler.cli.parameters import FILE
 
 __all__ = ["command"]
 
 
 @click.command(name="compare")
-@click.argument("base", type=PATH)
-@click.argument("candidate", type=PATH)
+@click.argument("base", type=RUN)
+@click.argument("candidate", type=RUN)
 @click.option(
     "--changed",
     multiple=True,

@@ -16,6 +16,7 @@ __all__ = ["command"]
 
 _FAULTY = 2
 _PRINTED = 100
+_LONGEST = 2000
 
 
 @click.group(name="corpora")
@@ -48,7 +49,10 @@ def _check(
     What is merely odd (sessions without turns or after their question, ids that repeat, very long
     texts, evidence of what is not answerable) is counted in notes, and kept as it is.
     """
-    from memruler.corpora.checking import check_file  # noqa: PLC0415 - late, as in every verb
+    from textwrap import wrap  # noqa: PLC0415 - late, as in every verb
+
+    from memruler.corpora.checking import check_file  # noqa: PLC0415
+    from memruler.report.layout import WIDTH  # noqa: PLC0415
 
     report = check_file(file, None if form == "auto" else form)
     if as_json:
@@ -60,7 +64,9 @@ def _check(
             more = len(report.faults) - _PRINTED
             click.echo(f"and {more:,} more; --json prints every one")
         for line in _told(report):
-            click.echo(printable(line))
+            # A label has eleven columns; what does not fit stands under the value.
+            for part in wrap(printable(line, _LONGEST), WIDTH, subsequent_indent=" " * 11):
+                click.echo(part)
     if report.faults:
         noun = "fault" if len(report.faults) == 1 else "faults"
         click.echo(f"memruler: {len(report.faults)} {noun} in {printable(file)}", err=True)
@@ -93,26 +99,35 @@ def _told(report: "CheckReport") -> list[str]:
 @click.option("--instances", default=4, show_default=True, help="Conversations; up to a billion.")
 @click.option("--sessions", default=12, show_default=True, help="Sessions of each; 5 to 100,000.")
 @click.option("--seed", default=7, show_default=True, help="The same seed gives the same bytes.")
-def _generate(*, out: Path, instances: int, sessions: int, seed: int) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
+def _generate(*, out: Path, instances: int, sessions: int, seed: int, as_json: bool) -> None:
     """Write a synthetic corpus as a jsonl file.
 
     LongMemEval-S has the size of `--instances 500 --sessions 48`. Measure it with
     `memruler retrieval jsonl --path FILE`.
     """
+    from memruler.cli.progress import progress  # noqa: PLC0415 - late
     from memruler.corpora.synthetic import SyntheticCorpus  # noqa: PLC0415 - late
     from memruler.store.safe import atomic_file  # noqa: PLC0415 - late
 
     corpus = SyntheticCorpus(seed, instances, sessions)
-    with atomic_file(out) as file:
-        for line in corpus.lines():
+    with progress(instances) as tick, atomic_file(out) as file:
+        for number, line in enumerate(corpus.lines()):
             file.write(line)
+            tick("instance", number, instances)
     click.echo(f"memruler: wrote {instances} x {sessions} sessions, seed {seed}", err=True)
+    if as_json:
+        made = {"path": str(out), "instances": instances, "sessions": sessions, "seed": seed}
+        click.echo(msgspec.json.format(msgspec.json.encode(made)).decode())
+        return
     click.echo(printable(out, longest=10_000))
 
 
 @command.command(name="schema", short_help="Print the JSON Schema of a line of jsonl.")
-def _schema() -> None:
+@click.option("--json", "as_json", is_flag=True, help="It is JSON in any case.")
+def _schema(*, as_json: bool) -> None:
     """Print the JSON Schema that every line of a jsonl corpus satisfies."""
+    del as_json
     from memruler.corpora.jsonl_format import schema_bytes  # noqa: PLC0415 - late
 
     click.echo(schema_bytes().decode(), nl=False)

@@ -5,13 +5,14 @@ from typing import Literal
 
 import click
 
+from memruler.cli.completing import RUN
 from memruler.cli.parameters import FILE, PATH
 
 __all__ = ["command"]
 
 
 @click.command(name="export")
-@click.argument("run", type=PATH, required=False)
+@click.argument("run", type=RUN, required=False)
 @click.option("--trace", type=FILE, help="Rankings of another tool, in place of RUN.")
 @click.option("--targets", "mapping", type=FILE, help="What is gold in --trace.")
 @click.option("--lineage", type=FILE, help="Where the items of RUN come from, if it is not known.")
@@ -44,6 +45,7 @@ __all__ = ["command"]
     type=click.Choice(["anchor", "id", "cover"]),
     help="How a bundle counts credit; per anchor without it.",
 )
+@click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
 def command(
     *,
     run: Path | None,
@@ -56,6 +58,7 @@ def command(
     level: Literal["turn", "session", "item"],
     cutoffs: str | None,
     credit: Literal["anchor", "id", "cover"] | None,
+    as_json: bool,
 ) -> None:
     """Write a run in TREC's and other formats, or as a bundle.
 
@@ -63,8 +66,11 @@ def command(
     a bundle.
     """
     # Late: --help must not wait for numpy and pyarrow.
+    from memruler.cli.progress import working  # noqa: PLC0415
     from memruler.cli.traces import SourceSpec, open_all, scored  # noqa: PLC0415
+    from memruler.errors import printable  # noqa: PLC0415
     from memruler.exchange.export import export, unsaid  # noqa: PLC0415
+    from memruler.report.document import encode  # noqa: PLC0415
 
     spec = SourceSpec(
         runs=() if run is None else (run,),
@@ -74,10 +80,16 @@ def command(
         targets=targets,
         level=level,
     )
-    (found,) = scored(open_all(spec), cutoffs, credit)
-    written = export(found, run, form, out)
+    with working("scoring and writing"):
+        (found,) = scored(open_all(spec), cutoffs, credit)
+        written = export(found, run, form, out)
     note = unsaid(found.traced, form)
     if note is not None:
         click.echo(f"memruler: note: {note}", err=True)
-    for name in written:
-        click.echo(str(out / name))
+    paths = [str(out / name) for name in written]
+    if as_json:
+        document = {"format": form, "folder": str(out), "files": paths, "note": note}
+        click.echo(encode(document), nl=False)
+        return
+    for path in paths:
+        click.echo(printable(path, 10_000))

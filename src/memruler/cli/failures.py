@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 
-from memruler.cli.parameters import COUNT, FILE, PATH
+from memruler.cli.completing import CORPUS, RUN
+from memruler.cli.parameters import COUNT, FILE
 from memruler.errors import UsageError
 from memruler.model.failures import STAGES
 
@@ -15,8 +16,8 @@ _LIMIT = 20
 
 
 @click.command(name="failures")
-@click.argument("run", type=PATH)
-@click.argument("other", type=PATH, required=False)
+@click.argument("run", type=RUN)
+@click.argument("other", type=RUN, required=False)
 @click.option("--answers", metavar="NAME", help="File what these answers of RUN missed.")
 @click.option("--grade", metavar="NAME", help="By this grading of the answers.")
 @click.option("--other-answers", metavar="NAME", help="Those of OTHER; as --answers without it.")
@@ -31,7 +32,9 @@ _LIMIT = 20
     type=click.FloatRange(0, 1),
     help="A value below it is missed. [default: 0.5; of labels: no majority says right]",
 )
-@click.option("--corpus", metavar="NAME", help="Look evidence up there, if the store lacks it.")
+@click.option(
+    "--corpus", type=CORPUS, metavar="NAME", help="Look evidence up there, if the store lacks it."
+)
 @click.option("--path", "file", type=FILE, help="The file of --corpus.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
 def command(

@@ -1,11 +1,12 @@
 """`memruler fetch`: bring a public corpus into the cache, checked against its pin."""
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import click
 import msgspec
+
+from memruler.cli.completing import PUBLIC
 
 __all__ = ["command"]
 
@@ -14,7 +15,7 @@ Show = Callable[[int, int | None], None]
 
 
 @click.command(name="fetch")
-@click.argument("name")
+@click.argument("name", type=PUBLIC)
 @click.option("--force", is_flag=True, help="Fetch it even if the cached file is right.")
 @click.option(
     "--accept-drift",
@@ -58,10 +59,21 @@ def command(name: str, *, force: bool, accept_drift: bool, as_json: bool) -> Non
 
 
 @contextmanager
-def _progress(name: str) -> Iterator[tuple[Show | None, Say]]:
-    """A bar on stderr with rate and time left; only the news where stderr is no terminal."""
-    if not sys.stderr.isatty():
-        yield None, lambda news: click.echo(f"{name}: {news}", err=True)
+def _progress(name: str) -> Iterator[tuple[Show, Say]]:
+    """A bar on stderr with rate and time left; plain lines now and then where nothing may move."""
+    from memruler.cli.progress import Pace, moves  # noqa: PLC0415 - as in `command`
+
+    if not moves():
+        from memruler.cli.list import human_size  # noqa: PLC0415 - as in `command`
+
+        pace = Pace("", shown=lambda number: human_size(round(number)))
+
+        def plain(done: int, total: int | None) -> None:
+            pace.at(done, total)
+            pace.tell(name)
+
+        yield plain, lambda news: click.echo(f"{name}: {news}", err=True)
+        pace.end()
         return
     # Late: nobody waits for rich where there is no bar.
     from rich.console import Console  # noqa: PLC0415

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from memruler.cli.parameters import FILE, PATH, POINTS
+from memruler.cli.completing import RUN
+from memruler.cli.parameters import FILE, POINTS
 
 __all__ = ["command"]
 
@@ -12,8 +13,8 @@ _CODES = {"pass": 0, "fail": 1, "unresolved": 5}
 
 
 @click.command(name="gate")
-@click.argument("base", type=PATH)
-@click.argument("candidate", type=PATH)
+@click.argument("base", type=RUN)
+@click.argument("candidate", type=RUN)
 @click.option(
     "--metric",
     metavar="NAME",
@@ -79,6 +80,7 @@ def command(
     1 fails, 5 is unresolved: within the noise floor, or under-powered. 4 is a refusal.
     """
     # Late: --help must not wait for numpy and pyarrow.
+    from memruler.cli.progress import working  # noqa: PLC0415
     from memruler.compare.gate import gate  # noqa: PLC0415
     from memruler.compare.refusal import Incomparable  # noqa: PLC0415
     from memruler.report.document import encode  # noqa: PLC0415
@@ -86,20 +88,21 @@ def command(
     from memruler.report.terminal_gate import print_gate  # noqa: PLC0415
 
     try:
-        found = gate(
-            base,
-            candidate,
-            metric=metric,
-            threshold=threshold,
-            band=band,
-            cluster=cluster,
-            by=by,
-            changed=changed,
-            shared=shared,
-            calibration=calibration,
-            resamples=resamples,
-            seed=seed,
-        )
+        with working("comparing"):
+            found = gate(
+                base,
+                candidate,
+                metric=metric,
+                threshold=threshold,
+                band=band,
+                cluster=cluster,
+                by=by,
+                changed=changed,
+                shared=shared,
+                calibration=calibration,
+                resamples=resamples,
+                seed=seed,
+            )
     except Incomparable as refusal:
         if as_json:
             click.echo(encode(refusal.record), nl=False)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from memruler.cli.chat_options import ChatOptions, chat_options, open_asker
-from memruler.cli.parameters import COUNT, PATH
+from memruler.cli.completing import RUN
+from memruler.cli.parameters import COUNT
 from memruler.errors import Interrupted, UsageError
 
 if TYPE_CHECKING:  # --help needs none of it
@@ -30,7 +31,7 @@ class _Wanted(NamedTuple):
 
 
 @click.command(name="grade")
-@click.argument("run", type=PATH)
+@click.argument("run", type=RUN)
 @click.option("--answers", metavar="NAME", help="Which answers; needed where there are several.")
 @click.option(
     "--grader",

@@ -1,11 +1,13 @@
 """`memruler judge`: can a judge be trusted; probes of known truth, and a second judge."""
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from memruler.cli.chat_options import ChatOptions, chat_options, open_asker
+from memruler.cli.completing import CORPUS, RUN
 from memruler.cli.parameters import COUNT, FILE, PATH
 from memruler.errors import Interrupted, UsageError
 
@@ -30,8 +32,10 @@ def command() -> None:
 
 
 @command.command(name="probes")
-@click.argument("run", type=PATH, required=False)
-@click.option("--corpus", metavar="NAME", help="Make them from a corpus, in place of a run.")
+@click.argument("run", type=RUN, required=False)
+@click.option(
+    "--corpus", type=CORPUS, metavar="NAME", help="Make them from a corpus, in place of a run."
+)
 @click.option("--path", type=PATH, help="The corpus file.")
 @click.option(
     "-n",
@@ -43,11 +47,20 @@ def command() -> None:
 )
 @click.option("--seed", type=click.IntRange(0), default=7, show_default=True)
 @click.option("--out", type=FILE, required=True, help="The file, in JSON Lines.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was made as JSON.")
 def _probes(
-    *, run: Path | None, corpus: str | None, path: Path | None, number: int, seed: int, out: Path
+    *,
+    run: Path | None,
+    corpus: str | None,
+    path: Path | None,
+    number: int,
+    seed: int,
+    out: Path,
+    as_json: bool,
 ) -> None:
     """Write probes, to be read, mended and calibrated with."""
     # Late: --help must not wait for numpy and pyarrow.
+    from memruler.report.document import encode  # noqa: PLC0415
     from memruler.report.terminal_judge import print_probes  # noqa: PLC0415
     from memruler.store.safe import write_atomic  # noqa: PLC0415
     from memruler.studies.judge_items import (  # noqa: PLC0415
@@ -64,11 +77,16 @@ def _probes(
     questions = questions_of_run(run) if run is not None else questions_of_corpus(str(corpus), path)
     source, probes = probes_of(questions, number=number, seed=seed)
     write_atomic(out, encode_probes(source, probes))
-    print_probes(source, probes, out)
+    if as_json:
+        kinds = dict(sorted(Counter(probe.kind for probe in probes).items()))
+        document = {"path": str(out), "probes": len(probes), "kinds": kinds, "source": source}
+        click.echo(encode(document), nl=False)
+    else:
+        print_probes(source, probes, out)
 
 
 @command.command(name="calibrate")
-@click.argument("source", type=PATH)
+@click.argument("source", type=RUN)
 @click.option("--grader", "name", metavar="NAME", default="answer:memruler", show_default=True)
 @click.option(
     "-n",
@@ -150,8 +168,8 @@ def _calibrated(
 
 
 @command.command(name="agree")
-@click.argument("first", type=PATH)
-@click.argument("second", type=PATH)
+@click.argument("first", type=RUN)
+@click.argument("second", type=RUN)
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def _agree(*, first: Path, second: Path, as_json: bool) -> None:
     """Hold the verdicts of two judges on the same answers against each other.

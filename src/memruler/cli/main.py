@@ -24,6 +24,8 @@ from memruler.errors import (
 __all__ = ["VERBS", "cli", "main"]
 
 VERBS: dict[str, str] = {
+    "demo": "Measure two memories on the bundled corpus, and compare them: a first look.",
+    "doctor": "Check what is installed and cached here, and say what to do.",
     "retrieval": "Measure how well a memory finds the evidence of a corpus.",
     "score": "Score a run anew: which stored forms earn the credit?",
     "answer": "Answer a run's questions from what it found, by a reader.",
@@ -38,16 +40,22 @@ VERBS: dict[str, str] = {
     "verify": "Check a bundle: checksums, and every score anew.",
     "compare": "Say what differs between two finished runs, exactly, or refuse.",
     "gate": "Decide whether a candidate passes, fails, or cannot be told.",
+    "baseline": "Hold runs against figures that a person accepted.",
     "band": "Measure the noise between two runs of one configuration.",
     "repeats": "Sum up repeated draws: majority labels, flips, and what moved.",
     "ablate": "Attribute a change to the settings that make it, exactly.",
     "canary": "Prove that the ruler sees a difference that is known to exist.",
     "power": "Say how many questions it takes to see an effect.",
     "time": "Time two systems in alternation: search latency, ingest throughput.",
+    "report": "Show one run, two compared, or several, as a page for people.",
+    "view": "Show the runs of a folder in a browser, on this machine only.",
+    "systems": "List, check and describe memories; erase what runs left.",
+    "serve": "Serve the built-in memory over HTTP hooks and MCP.",
     "corpora": "Check a corpus file of your own, or generate a synthetic one.",
     "list": "List the corpora, their licences, and what is cached.",
     "fetch": "Fetch a public corpus, checked against its pin.",
     "cache": "Look after the caches of vectors and of models' replies.",
+    "completion": "Print the shell's script that completes verbs, options and names.",
 }
 """Verb to its one-line help, so that `--help` imports no verb; a test holds them together."""
 

@@ -10,13 +10,13 @@ import click
 
 from memruler.errors import UsageError
 
-__all__ = ["COUNT", "FILE", "PATH", "POINTS"]
+__all__ = ["COUNT", "FILE", "PATH", "POINTS", "NamedPath"]
 
 COUNT = click.IntRange(1, 1_000_000_000)
 """How many of something: what every room and every database can count to."""
 
 
-class _Path(click.Path):
+class NamedPath(click.Path):
     """A path that can name something; whether it does is for the rooms to say.
 
     An empty one is refused: a script's unset variable must not mean the folder it runs in. One
@@ -24,6 +24,7 @@ class _Path(click.Path):
     """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse what can name nothing; the rest is a path."""
         if value == "":
             self.fail("must not be empty", param, ctx)
         try:
@@ -36,10 +37,10 @@ class _Path(click.Path):
         return super().convert(value, param, ctx)
 
 
-PATH = _Path(path_type=Path)
+PATH = NamedPath(path_type=Path)
 """A file or folder."""
 
-FILE = _Path(path_type=Path, dir_okay=False)
+FILE = NamedPath(path_type=Path, dir_okay=False)
 """A file."""
 
 

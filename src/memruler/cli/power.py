@@ -5,14 +5,15 @@ from typing import Any
 
 import click
 
-from memruler.cli.parameters import PATH, POINTS
+from memruler.cli.completing import RUN
+from memruler.cli.parameters import POINTS
 
 __all__ = ["command"]
 
 
 @click.command(name="power")
-@click.argument("base", type=PATH)
-@click.argument("candidate", type=PATH)
+@click.argument("base", type=RUN)
+@click.argument("candidate", type=RUN)
 @click.option("--effect", type=POINTS, metavar="SIZE", help="What shall be seen: 2pp, or 0.02.")
 @click.option(
     "--power", type=float, default=0.8, show_default=True, help="Wanted chance to see it."

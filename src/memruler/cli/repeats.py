@@ -4,14 +4,14 @@ from pathlib import Path
 
 import click
 
-from memruler.cli.parameters import PATH
+from memruler.cli.completing import RUN
 
 __all__ = ["command"]
 
 
 @click.command(name="repeats")
-@click.argument("base", type=PATH)
-@click.argument("candidate", type=PATH, required=False)
+@click.argument("base", type=RUN)
+@click.argument("candidate", type=RUN, required=False)
 @click.option(
     "--label",
     metavar="COLUMN",

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from memruler.cli.completing import CORPUS, STEM, SYSTEM
 from memruler.cli.parameters import COUNT, PATH
 from memruler.errors import UsageError
 
@@ -15,10 +16,11 @@ _TYPED = click.core.ParameterSource.COMMANDLINE
 
 
 @click.command(name="retrieval")
-@click.argument("corpus")
+@click.argument("corpus", type=CORPUS)
 @click.option("--path", type=PATH, help="The corpus file.")
 @click.option(
     "--system",
+    type=SYSTEM,
     default="builtin:lexical",
     show_default=True,
     help="builtin:lexical, dense, hybrid, episodic or derived; a plug-in; or file.py:Class.",
@@ -47,7 +49,9 @@ _TYPED = click.core.ParameterSource.COMMANDLINE
 @click.option("-k", "cutoffs", default="1,3,5,10,20", show_default=True, help="Cut-offs.")
 @click.option("--population", help="Named set of queries; the corpus's default without it.")
 @click.option("--out", type=PATH, default=Path("runs"), show_default=True)
-@click.option("--stem", help="Name of the run folder; repeat it to resume an interrupted run.")
+@click.option(
+    "--stem", type=STEM, help="Name of the run folder; repeat it to resume an interrupted run."
+)
 @click.option("--one-by-one", is_flag=True, help="No batched search: every query is timed.")
 @click.option("--answers", is_flag=True, help="Ask the system for answers of its own, too.")
 @click.option("--keep", is_flag=True, help="Keep the system's stores in the run folder.")
@@ -74,7 +78,7 @@ def command(
     stderr, the table (or JSON) to stdout, everything else to the run folder under --out.
     """
     # Late: --help must not wait for numpy and pyarrow.
-    from memruler.cli.progress import progress  # noqa: PLC0415
+    from memruler.cli.progress import progress, working  # noqa: PLC0415
     from memruler.metrics.names import parse_cutoffs  # noqa: PLC0415
     from memruler.replay.begin import check_measurable  # noqa: PLC0415
     from memruler.replay.plan import PlanSpec, plan_run  # noqa: PLC0415
@@ -109,8 +113,9 @@ def command(
     with RunFolder.claim(out, name) as folder:
         with progress(plan.settings.instances) as tick:
             measure(plan, folder, tick)
-        score(folder, depths)
-        document = write_report(folder)
+        with working("scoring"):
+            score(folder, depths)
+            document = write_report(folder)
     if as_json:
         click.echo(encode(document))
     else:

@@ -5,14 +5,15 @@ from typing import Literal
 
 import click
 
-from memruler.cli.parameters import FILE, PATH
+from memruler.cli.completing import RUN
+from memruler.cli.parameters import FILE
 from memruler.errors import UsageError
 
 __all__ = ["command"]
 
 
 @click.command(name="score")
-@click.argument("run", type=PATH, required=False)
+@click.argument("run", type=RUN, required=False)
 @click.option("--trace", type=FILE, help="Rankings of another tool, in place of RUN.")
 @click.option("--targets", "mapping", type=FILE, help="What is gold in --trace.")
 @click.option("--items", type=FILE, help="The items that the store of --trace holds.")
@@ -61,6 +62,7 @@ def command(
     those that all can.
     """
     # Late: --help must not wait for numpy and pyarrow.
+    from memruler.cli.progress import working  # noqa: PLC0415
     from memruler.cli.traces import SourceSpec, open_all, require_apart, scored  # noqa: PLC0415
     from memruler.compare.target_scores import target_scores  # noqa: PLC0415
     from memruler.report.document import encode  # noqa: PLC0415
@@ -79,7 +81,8 @@ def command(
         level=level,
     )
     require_apart(per_query, spec)
-    (found,) = scored(open_all(spec), cutoffs, credit)
+    with working("scoring"):
+        (found,) = scored(open_all(spec), cutoffs, credit)
     if per_query is not None:
         write_per_query(per_query, found)
     result = target_scores(found)

@@ -1,8 +1,8 @@
-"""What the verbs that read a SPEC.toml share: how its faults are told, and progress over cells."""
+"""What the verbs that read a SPEC.toml share: telling its faults, its cells, and progress."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
 import click
@@ -11,7 +11,7 @@ if TYPE_CHECKING:  # they reach numpy, and --help must not wait for that
     from memruler.replay.instance import Tick
     from memruler.studies.spec_base import SpecFaults
 
-__all__ = ["cell_progress", "faulty"]
+__all__ = ["cell_progress", "faulty", "list_cells"]
 
 
 def faulty(wrong: "SpecFaults") -> click.exceptions.Exit:
@@ -26,22 +26,46 @@ def faulty(wrong: "SpecFaults") -> click.exceptions.Exit:
     return click.exceptions.Exit(wrong.exit_code)
 
 
+def list_cells(folders: list[str], *, as_json: bool) -> None:
+    """Print what a spec would measure, a run folder a line."""
+    # Late: --help needs neither.
+    from memruler.report.document import encode  # noqa: PLC0415
+
+    if as_json:
+        click.echo(encode({"cells": folders}), nl=False)
+        return
+    for folder in folders:
+        click.echo(folder)
+
+
 @contextmanager
 def cell_progress() -> Iterator["Tick"]:
-    """A line on stderr that says which cell is at what; silent where stderr is no terminal."""
-    shown = sys.stderr.isatty()
-    cell = ""
+    """Which cell is at what, rate and time left: one line on a terminal, now and then elsewhere."""
+    # Late: --help needs no errors.
+    from memruler.cli.progress import Pace, moves  # noqa: PLC0415
+    from memruler.errors import printable  # noqa: PLC0415
+
+    drawn = moves()
+    pace, cell, cells = Pace("cells"), "", 0
 
     def tick(phase: str, done: int, of: int) -> None:
-        nonlocal cell
+        nonlocal cell, cells
+        now = ""
         if phase.startswith("cell "):
-            cell = f"{phase} ({done + 1} of {of})"
-        if shown:
-            now = "" if phase.startswith("cell ") else f": {phase} {done}" + (f"/{of}" * bool(of))
-            click.echo(f"\r\x1b[K{cell}{now}", nl=False, err=True)
+            cell, cells = printable(phase), of
+            pace.at(done, of)
+        else:
+            now = f": {printable(phase)} {done}" + (f"/{of}" * bool(of))
+        if drawn:
+            line = f"{cell}{now}; {pace.line()}"[: get_terminal_size().columns - 1]
+            click.echo(f"\r\x1b[K{line}", nl=False, err=True)
+        else:
+            pace.tell(f"{cell}{now}")
 
     try:
         yield tick
     finally:
-        if shown:
+        if drawn:
             click.echo("\r\x1b[K", nl=False, err=True)
+    pace.at(cells, cells)
+    pace.end()

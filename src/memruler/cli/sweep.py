@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from memruler.cli.parameters import FILE, PATH
-from memruler.cli.specs import cell_progress, faulty
+from memruler.cli.specs import cell_progress, faulty, list_cells
 
 __all__ = ["command"]
 
@@ -40,8 +40,7 @@ def command(*, spec: Path, out: Path | None, dry_run: bool, as_json: bool) -> No
     except SpecFaults as wrong:
         raise faulty(wrong) from None
     if dry_run:
-        for cell in cells(read, spec.parent):
-            click.echo(cell.folder)
+        list_cells([cell.folder for cell in cells(read, spec.parent)], as_json=as_json)
         return
     # Paths in a file are relative to that file; the option is relative to where one is.
     target = spec.parent / read.out if out is None else out

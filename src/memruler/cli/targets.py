@@ -5,13 +5,14 @@ from typing import Literal
 
 import click
 
-from memruler.cli.parameters import FILE, PATH
+from memruler.cli.completing import RUN
+from memruler.cli.parameters import FILE
 
 __all__ = ["command"]
 
 
 @click.command(name="targets")
-@click.argument("runs", type=PATH, nargs=-1)
+@click.argument("runs", type=RUN, nargs=-1)
 @click.option("--trace", "traces", type=FILE, multiple=True, help="A file of rankings. Repeatable.")
 @click.option(
     "--targets",

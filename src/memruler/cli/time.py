@@ -1,6 +1,5 @@
 """`memruler time`: is one system faster than another, by more than a system is than itself?"""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from memruler.cli.completing import CORPUS, SYSTEM
 from memruler.cli.parameters import COUNT, PATH
 
 if TYPE_CHECKING:  # --help needs no systems
@@ -18,9 +18,11 @@ __all__ = ["command"]
 
 
 @click.command(name="time")
-@click.argument("base")
-@click.argument("candidate")
-@click.option("--corpus", default="synthetic", show_default=True, help="See `memruler list`.")
+@click.argument("base", type=SYSTEM)
+@click.argument("candidate", type=SYSTEM)
+@click.option(
+    "--corpus", type=CORPUS, default="synthetic", show_default=True, help="See `memruler list`."
+)
 @click.option("--path", type=PATH, help="The corpus file.")
 @click.option(
     "--instances",
@@ -105,15 +107,22 @@ def command(
 
 @contextmanager
 def _progress() -> Iterator["Tick"]:
-    """A line on stderr, drawn between passes only: nothing redraws while something is timed."""
-    shown = sys.stderr.isatty()
+    """A line on stderr, written between passes only: nothing redraws while something is timed."""
+    from memruler.cli.progress import Pace, moves  # noqa: PLC0415 - as in `command`
+
+    drawn, pace = moves(), Pace("passes")
 
     def tick(phase: str, done: int, of: int) -> None:
-        if shown:
-            click.echo(f"\r\x1b[K{phase}: pass {done} of {of}", nl=False, err=True)
+        pace.at(done, of)
+        if drawn:
+            told = f"{phase}: pass {done} of {of}{pace.rate()}"
+            click.echo(f"\r\x1b[K{told}", nl=False, err=True)
+        else:
+            pace.tell(phase)
 
     try:
         yield tick
     finally:
-        if shown:
+        if drawn:
             click.echo("\r\x1b[K", nl=False, err=True)
+    pace.end()

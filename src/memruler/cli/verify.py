@@ -19,12 +19,14 @@ def command(*, bundle: Path, as_json: bool) -> None:
     anew and compared bit for bit. Exit code 3: something is not what it says.
     """
     # Late: --help must not wait for numpy and pyarrow.
+    from memruler.cli.progress import working  # noqa: PLC0415
     from memruler.errors import ChecksumError, InstrumentError  # noqa: PLC0415
     from memruler.exchange.verify import verify  # noqa: PLC0415
     from memruler.report.document import encode  # noqa: PLC0415
     from memruler.report.terminal_verify import print_verification  # noqa: PLC0415
 
-    found = verify(bundle)
+    with working("scoring the bundle anew"):
+        found = verify(bundle)
     if as_json:
         click.echo(encode(found), nl=False)
     else:

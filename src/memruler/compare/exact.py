@@ -31,7 +31,7 @@ from memruler.metrics.names import MetricName
 from memruler.model.summary import Level
 from memruler.store.grades import is_grades
 
-__all__ = ["compare"]
+__all__ = ["compare", "compare_loaded"]
 
 
 def compare(
@@ -74,6 +74,49 @@ def compare(
         )
     _refuse_grades(base, candidate)
     left, right = map(load, (base, candidate), names(base, candidate))
+    return compare_loaded(
+        left,
+        right,
+        changed=changed,
+        cutoffs=cutoffs,
+        levels=levels,
+        metric=metric,
+        shared=shared,
+        folders=(base, candidate),
+    )
+
+
+def compare_loaded(
+    left: LoadedRun,
+    right: LoadedRun,
+    *,
+    changed: Sequence[str] = (),
+    cutoffs: Sequence[int] | Literal["common"] | None = None,
+    levels: Sequence[Level] | None = None,
+    metric: str | None = None,
+    shared: bool = False,
+    folders: tuple[Path, Path] | None = None,
+    explained: bool = True,
+) -> Comparison:
+    """Compare two runs that were read before; see `compare`.
+
+    Args:
+        left: The baseline.
+        right: The candidate.
+        changed: As in `compare`.
+        cutoffs: As in `compare`.
+        levels: As in `compare`.
+        metric: As in `compare`.
+        shared: As in `compare`.
+        folders: Their folders; None where one is not a run folder, and then nothing is said of
+            other targets.
+        explained: Refuse a difference that nothing on record can have caused.
+
+    Raises:
+        Incomparable: As in `compare`.
+        UsageError: A declared key or a metric is unknown.
+        FormatError: The scores of a run are not those of its summary.
+    """
     found = differences(left.manifest.fingerprint, right.manifest.fingerprint, changed)
     selection = select(left, right, cutoffs, levels, shared=shared)
     headline = choose_headline(metric, selection.cells)
@@ -90,8 +133,9 @@ def compare(
     )
     deciding = _deciding(deltas, headline, selection.cells)
     changed_there = changed_queries(left, right, selection.cells, deciding)
-    _refuse_unexplained(left, right, found, changed_there)
-    by_target, cards = _by_target((base, candidate), left, right, deciding.k)
+    if explained:
+        _refuse_unexplained(left, right, found, changed_there)
+    by_target, cards = _by_target(folders, left, right, deciding.k)
     bound = bounds(left, right, deltas, deciding, shared=shared)
     return Comparison(
         schema_version=SCHEMA_VERSION,
@@ -137,10 +181,10 @@ def _refuse_grades(base: Path, candidate: Path) -> None:
 
 
 def _by_target(
-    runs: tuple[Path, Path], base: LoadedRun, candidate: LoadedRun, k: int
+    runs: tuple[Path, Path] | None, base: LoadedRun, candidate: LoadedRun, k: int
 ) -> tuple[tuple[UnderTarget, ...], tuple[TargetCard, ...]]:
     """What the verdict would rest on under another target, where stores transform."""
-    if not any(run.summary.hits.transformed for run in (base, candidate)):
+    if runs is None or not any(run.summary.hits.transformed for run in (base, candidate)):
         return (), ()
     kinds = {run.manifest.fingerprint["ingest"]["granularity"] for run in (base, candidate)}
     return under_targets(runs, "session" if "session" in kinds else "turn", k)

@@ -31,7 +31,7 @@ from memruler.stats.gate import (
 )
 from memruler.stats.interval import Interval
 
-__all__ = ["SCHEMA_VERSION", "Band", "Gate", "band", "gate"]
+__all__ = ["SCHEMA_VERSION", "Band", "Gate", "band", "gate", "gate_pair"]
 
 _ROUNDING = 2.0**-50
 SCHEMA_VERSION = 1
@@ -153,6 +153,42 @@ def gate(
     pair = read_pair(
         base, candidate, metric=metric, cluster=cluster, by=by, changed=changed, shared=shared
     )
+    return gate_pair(
+        pair,
+        threshold=threshold,
+        band=band,
+        by=by,
+        calibration=calibration,
+        resamples=resamples,
+        seed=seed,
+    )
+
+
+def gate_pair(
+    pair: Pair,
+    *,
+    threshold: float = 0.0,
+    band: float | None = None,
+    by: str | None = None,
+    calibration: Path | None = None,
+    resamples: int = 10_000,
+    seed: int = 7,
+) -> Gate:
+    """Decide on pairs that were read before; see `gate`.
+
+    Args:
+        pair: The two sides.
+        threshold: As in `gate`.
+        band: As in `gate`.
+        by: What the slices of `pair` are.
+        calibration: As in `gate`.
+        resamples: As in `gate`.
+        seed: As in `gate`.
+
+    Raises:
+        Refusal: As in `gate`.
+        UsageError: A number is wrong.
+    """
     total, largest = fsum(pair.deltas), max(map(abs, pair.deltas))
     # As in `deltas`: a sum that cancels on paper is zero.
     delta = (

@@ -17,7 +17,16 @@ from memruler.store.binding import file_sha256, require_own_tables
 from memruler.store.folder import RunFolder
 from memruler.store.tables import read_table
 
-__all__ = ["LoadedRun", "QueryKey", "QueryText", "Scores", "load", "names", "side"]
+__all__ = [
+    "LoadedRun",
+    "QueryKey",
+    "QueryText",
+    "Scores",
+    "load",
+    "names",
+    "read_scores",
+    "side",
+]
 
 _AGAIN = "score the run again"
 
@@ -140,7 +149,7 @@ def load(path: Path, name: str) -> LoadedRun:
         manifest=manifest,
         summary=summary,
         queries=queries,
-        scores=_scores(folder, keys),
+        scores=read_scores(folder, keys),
     )
 
 
@@ -180,7 +189,16 @@ def _key(row: Mapping[str, Any]) -> QueryKey:
     return QueryKey(row["instance_key"], row["query"])
 
 
-def _scores(folder: RunFolder, keys: Mapping[tuple[int, int], QueryKey]) -> dict[Level, Scores]:
+def read_scores(folder: RunFolder, keys: Mapping[tuple[int, int], QueryKey]) -> dict[Level, Scores]:
+    """Read `scores.parquet`.
+
+    Args:
+        folder: Where it stands.
+        keys: Position of the instance, and of the query in it, to the query's key.
+
+    Raises:
+        FormatError: It does not hold one row per query and level, or lacks a column.
+    """
     columns = read_table(folder, "scores").to_pydict()
     lacking = {"instance", "query", "level", "excluded"} - set(columns)
     if lacking:

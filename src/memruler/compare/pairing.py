@@ -1,7 +1,7 @@
 """Two sides become paired differences of one metric, or are refused with every reason."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from memruler.compare.run_items import run_items
 from memruler.compare.score_file import read_score_file
 from memruler.errors import UsageError
 
-__all__ = ["Pair", "read_pair"]
+__all__ = ["Pair", "pair_runs", "read_pair"]
 
 _FEW = 3
 _DIGITS = 4
@@ -134,6 +134,39 @@ def read_pair(
     if reasons:
         raise Incomparable(left.name, right.name, reasons)
     return _paired(left, right, name, (cluster, by), found)
+
+
+def pair_runs(
+    left: tuple[LoadedRun, Items],
+    right: tuple[LoadedRun, Items],
+    *,
+    metric: str | None = None,
+    cluster: str | None = None,
+    changed: Sequence[str] = (),
+    shared: bool = False,
+) -> Pair:
+    """Pair two runs that were read before; see `read_pair`.
+
+    Args:
+        left: The baseline, and its items.
+        right: The candidate, and its items.
+        metric: As in `read_pair`.
+        cluster: As in `read_pair`.
+        changed: As in `read_pair`.
+        shared: As in `read_pair`.
+
+    Raises:
+        Incomparable: They may not be compared, or a value stands on one side only.
+        UsageError: A metric, cluster key or declared change is unknown.
+    """
+    (base, one), (candidate, other) = left, right
+    found = differences(one.declared, other.declared, changed)
+    name = _metric(one, other, metric)
+    reasons = run_reasons(base, candidate, found)
+    reasons += _unpaired(one, other, name, shared=shared)
+    if reasons:
+        raise Incomparable(one.name, other.name, reasons)
+    return _paired(one, other, name, (cluster, None), found)
 
 
 def _graded(

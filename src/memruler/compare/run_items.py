@@ -14,11 +14,11 @@ __all__ = ["run_items"]
 _SHORT = "its list is shorter than the cut-off"
 
 
-def run_items(path: Path, run: LoadedRun) -> Items:
+def run_items(path: Path | None, run: LoadedRun) -> Items:
     """The queries of a run, with metrics called `session:recall_all@5`.
 
     Args:
-        path: Its folder.
+        path: Its folder; None where there is none, and then there is no key `evidence`.
         run: What `load` read from it.
     """
     names = {key: f"{key.instance}#{key.query}" for key in run.queries}
@@ -44,12 +44,16 @@ def run_items(path: Path, run: LoadedRun) -> Items:
         keys={
             "conversation": {names[key]: key.instance for key in run.queries},
             "category": {names[key]: query.category for key, query in run.queries.items()},
-            "evidence": {names[key]: family for key, family in _families(path).items()},
+            **({} if path is None else {"evidence": _named(names, _families(path))}),
         },
         deterministic=measured is not None and 0 < measured.queries == measured.identical,
         declared=run.manifest.fingerprint,
         degraded=tuple(sorted(set(run.manifest.degraded))),
     )
+
+
+def _named(names: Mapping[QueryKey, str], families: Mapping[QueryKey, str]) -> dict[str, str]:
+    return {names[key]: family for key, family in families.items()}
 
 
 def _families(path: Path) -> dict[QueryKey, str]:

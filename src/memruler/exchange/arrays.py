@@ -15,9 +15,9 @@ def distinct(values: NDArray[np.integer]) -> _Ints:
     """The distinct values, ascending.
 
     By sorting: since numpy 2.3 `np.unique` hashes, which takes seconds for a million numbers whose
-    low bits are alike.
+    low bits are alike. The stable sort is several times faster where they are nearly in order.
     """
-    ordered = np.sort(values).astype(np.int64, copy=False)
+    ordered = np.sort(values, kind="stable").astype(np.int64, copy=False)
     new = np.ones(len(ordered), np.bool_)
     new[1:] = ordered[1:] != ordered[:-1]
     found: _Ints = ordered[new]

@@ -51,9 +51,11 @@ def number_items(rankings: Rankings, mapping: Mapping, at: _Ints) -> tuple[NDArr
 
     more = _Fresh(int(starts[-1]))
     found: list[_Wanted] = []
-    for lists, query in _owned(mapping, at):
-        found.append(_Wanted(lists, np.searchsorted(np.cumsum(rows), query, "right")))
     # The last block is that of queries without a ranking.
+    behind = max(int(at.max(initial=-1)) + 1 - sum(rows), 0)
+    block_of = np.repeat(np.arange(len(rows) + 1), [*rows, behind])
+    for lists, query in _owned(mapping, at):
+        found.append(_Wanted(lists, block_of[query]))
     with ThreadPoolExecutor(2) as both:
         looked = both.map(lambda b: _looked_up(found, b, dictionaries), range(len(rows) + 1))
         for block, (text, place) in enumerate(looked):

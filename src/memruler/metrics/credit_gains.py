@@ -17,33 +17,43 @@ _Floats = NDArray[np.float64]
 
 
 class Gains:
-    """The gain of each rank that gains, and the running DCG of its query."""
+    """The gain at each rank of some queries, a row a rank, in memory that is used again.
 
-    def __init__(self, steps: Steps, queries: int, rule: CreditRule) -> None:
-        opens = np.ones(len(steps.query), dtype=np.bool_)
-        opens[1:] = (steps.query[1:] != steps.query[:-1]) | (steps.rank[1:] != steps.rank[:-1])
-        starts = np.flatnonzero(opens)
-        if len(starts) == len(opens):
-            gain = steps.gain
-        elif rule == "cover":
-            gain = _sums(steps.gain, starts)
+    A DCG is a sum in order of rank. Rank by rank it is one addition for all queries at once; a rank
+    that gains nothing adds 0, which changes no bit.
+    """
+
+    def __init__(self, depth: int, queries: int) -> None:
+        self._gain = np.zeros((depth, queries))
+
+    def dcg(
+        self, steps: Steps, queries: int, cutoffs: Sequence[int], rule: CreditRule, *, alone: bool
+    ) -> _Floats:
+        """[K, Q], the DCG at each cut-off.
+
+        Args:
+            steps: Of at most as many queries, and ranks, as there is room for.
+            queries: Q.
+            cutoffs: Ascending [K].
+            rule: How credit is counted.
+            alone: Whether steps of one query and rank all gain the same, and only once.
+        """
+        depth, width = self._gain.shape
+        flat = self._gain.reshape(-1)
+        cell = (steps.rank - 1) * width + steps.query
+        if alone:
+            flat[cell] = steps.gain
         else:
-            gain = np.maximum.reduceat(steps.gain, starts)
-        self._query, self._rank = steps.query[starts], steps.rank[starts]
-        self._queries = queries
-        deepest = int(self._rank.max(initial=0))
-        discounts = np.array([0.0, *map(discount, range(1, deepest + 1))])
-        lengths = np.bincount(self._query, minlength=queries)
-        self._starts = np.cumsum(lengths) - lengths
-        self._dcg = _sums_so_far(gain * discounts[self._rank], self._starts, lengths)
-
-    def dcg(self, k: int) -> _Floats:
-        """[Q], the DCG at a cut-off."""
-        seen = np.bincount(self._query[self._rank <= k], minlength=self._queries)
-        dcg = np.zeros(self._queries)
-        some = np.flatnonzero(seen)
-        dcg[some] = self._dcg[self._starts[some] + seen[some] - 1]
-        return dcg
+            (np.add if rule == "cover" else np.maximum).at(flat, cell, steps.gain)
+        found = np.empty((len(cutoffs), queries))
+        total, term = np.zeros(queries), np.empty(queries)
+        seen = 0
+        for number, k in enumerate(cutoffs):
+            for rank in range(seen + 1, min(k, depth) + 1):
+                total += np.multiply(self._gain[rank - 1, :queries], discount(rank), out=term)
+            found[number], seen = total, k
+        flat[cell] = 0.0
+        return found
 
 
 def ideals(gold: Supports, cutoffs: Sequence[int], rule: CreditRule) -> tuple[list[_Floats], int]:
@@ -88,12 +98,6 @@ def _graded(
     # A query without anchors reads what belongs to another one, and is overruled.
     last = [np.maximum(starts + np.minimum(anchors, k) - 1, 0) for k in cutoffs]
     return [np.where(anchors > 0, so_far[np.minimum(at, len(so_far) - 1)], 1.0) for at in last]
-
-
-def _sums(values: _Floats, starts: _Ints) -> _Floats:
-    """The sum of each piece, added one after the other."""
-    lengths = np.diff(np.append(starts, len(values)))
-    return _sums_so_far(values, starts, lengths)[starts + lengths - 1]
 
 
 def _sums_so_far(values: _Floats, starts: _Ints, lengths: _Ints) -> _Floats:

@@ -1,21 +1,22 @@
-"""Where the items of a gold stand in the rankings, and at which ranks support grows."""
+"""At which ranks of the rankings the support of a gold grows."""
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from memruler.metrics.credit_places import places
 from memruler.model.credit import Supports
 
-__all__ = ["Steps", "places", "steps_of"]
+__all__ = ["Steps", "steps_of"]
 
 _Ints = NDArray[np.int64]
 _Floats = NDArray[np.float64]
 
-_CELLS = 1 << 18  # of a block of rankings that is compared at a time: it stays in the cache
-
 
 class Steps(msgspec.Struct, frozen=True, eq=False):
-    """Where an anchor becomes better supported; by query, then rank, then anchor [E].
+    """Where an anchor becomes better supported; by query [E].
+
+    With grades, by rank and anchor within each query; without, by anchor.
 
     Attributes:
         query, rank: Where.
@@ -29,46 +30,17 @@ class Steps(msgspec.Struct, frozen=True, eq=False):
     best: _Floats
 
 
-def places(
-    hits: NDArray[np.integer], query: NDArray[np.integer], item: NDArray[np.integer]
-) -> NDArray[np.int32]:
-    """At which rank an item stands first in a query's list.
-
-    Args:
-        hits: [Q, L], items by rank; a negative number is no item.
-        query: [P], rows of `hits`.
-        item: [P], items, not negative.
-
-    Returns:
-        [P], from 1 to L; 0 where the list does not have the item.
-    """
-    found = np.zeros(len(query), dtype=np.int32)
-    if not hits.shape[1]:
-        return found
-    wanted = item.astype(hits.dtype, copy=False)
-    step = max(_CELLS // hits.shape[1], 1)
-    rows = np.arange(step)
-    for start in range(0, len(query), step):
-        part = slice(start, start + step)
-        equal = hits.take(query[part], axis=0) == wanted[part, None]
-        at = equal.argmax(axis=1)
-        found[part] = (at + 1) * equal[rows[: len(at)], at]
-    return found
-
-
 def steps_of(hits: NDArray[np.integer], gold: Supports) -> Steps:
     """The steps of every query within the ranks of `hits`."""
     query_of = np.repeat(np.arange(len(hits)), gold.anchors())
     anchor, rank, there = _complete(hits, gold, query_of)
-    width = hits.shape[1] + 1
     if gold.grades is None:
         # The first support to be complete is all that an anchor needs.
         starts = np.flatnonzero(np.diff(anchor, prepend=-1))
-        if len(starts):
+        if len(starts) < len(anchor):
             anchor, rank = anchor[starts], np.minimum.reduceat(rank, starts)
-        key = np.sort(query_of[anchor] * width + rank)
-        whole = np.ones(len(key))
-        return Steps(key // width, key % width, whole, whole)
+        whole = np.ones(len(anchor))
+        return Steps(query_of[anchor], rank, whole, whole)
 
     grade = gold.grades[there]
     # By rank; of two supports that are complete at one rank, the better one counts.
@@ -81,7 +53,7 @@ def steps_of(hits: NDArray[np.integer], gold: Supports) -> Steps:
     anchor, rank = anchor[better], rank[better]
     gain, best = (grade - before)[better], grade[better]
     query = query_of[anchor]
-    order = np.argsort(query * width + rank, kind="stable")
+    order = np.argsort(query * (hits.shape[1] + 1) + rank, kind="stable")
     return Steps(query[order], rank[order], gain[order], best[order])
 
 

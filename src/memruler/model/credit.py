@@ -41,15 +41,15 @@ class Supports(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """
 
     target: str
-    of: NDArray[np.integer]
-    anchor_offsets: NDArray[np.integer]
-    support_offsets: NDArray[np.integer]
+    of: NDArray[np.int64]
+    anchor_offsets: NDArray[np.int64]
+    support_offsets: NDArray[np.int64]
     items: NDArray[np.integer]
     grades: NDArray[np.float64] | None = None
     set_offsets: NDArray[np.int64] | None = None
     sole: bool = False
     ranks: NDArray[np.integer] | None = None
-    place: NDArray[np.integer] | None = None
+    place: NDArray[np.int64] | None = None
 
     def anchors(self) -> NDArray[np.int64]:
         """Anchors of each query; 0 where the target cannot serve it [Q]."""

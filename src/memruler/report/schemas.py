@@ -22,6 +22,7 @@ from memruler.scoring.grade_record import GradesDocument
 from memruler.studies.ablation_record import Ablation
 from memruler.studies.ablation_spec import AblationSpec
 from memruler.studies.audit_record import Audit
+from memruler.studies.baseline_record import BaselineCheck
 from memruler.studies.canary_record import Canary
 from memruler.studies.judge_agree import JudgeAgreement
 from memruler.studies.power_record import PowerStudy
@@ -35,6 +36,7 @@ SCHEMAS: dict[str, tuple[str, Any]] = {
     "answers.schema.json": ("What `memruler answer --json` prints", AnswersManifest),
     "comparison.schema.json": ("What `memruler compare --json` prints", Comparison | Refused),
     "gate.schema.json": ("What `memruler gate --json` prints, but for a refusal", Gate),
+    "baseline.schema.json": ("What `memruler baseline check --json` prints", BaselineCheck),
     "band.schema.json": ("What `memruler band --json` prints", Band),
     "repeats.schema.json": ("What `memruler repeats --json` prints, but for a refusal", Repeats),
     "time.schema.json": ("What `memruler time --json` prints", TimeComparison),

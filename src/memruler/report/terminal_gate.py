@@ -15,6 +15,7 @@ from memruler.report.layout import banner, facts, heading, numeric_table, stdout
 from memruler.stats.interval import Interval
 
 __all__ = [
+    "gate_facts",
     "interval_facts",
     "print_band",
     "print_gate",
@@ -72,7 +73,7 @@ def render_gate(found: Gate, console: Console, *, show_moved: bool = False) -> N
         facts(console, ((numbers.delta(item.delta), item.id) for item in found.moved))
     if found.slices or show_moved:
         console.print()
-    facts(console, _gate_facts(found))
+    facts(console, gate_facts(found))
 
 
 def _slices(found: Gate, console: Console) -> None:
@@ -125,7 +126,8 @@ def size(value: float) -> str:
     return numbers.delta(value) if value else "0"
 
 
-def _gate_facts(found: Gate) -> Iterator[tuple[str, str]]:
+def gate_facts(found: Gate) -> Iterator[tuple[str, str]]:
+    """What a decision rests on: labels and what they say, in order."""
     yield "base", found.base
     yield "candidate", found.candidate
     if found.why is not None:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memruler.errors import UsageError
-from memruler.metrics.credit_steps import places, steps_of
+from memruler.metrics.credit_places import places
+from memruler.metrics.credit_steps import steps_of
 from memruler.model.credit import CreditRule
 from memruler.scoring.traced import Traced
 

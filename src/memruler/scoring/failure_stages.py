@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from memruler.metrics.credit_steps import places
+from memruler.metrics.credit_places import places
 from memruler.model.failures import STAGES, Stage
 from memruler.targets.eligible import Descents, Forms, Gold
 from memruler.targets.forms import VERBATIM

@@ -25,9 +25,9 @@ from memruler.scoring.failure_corpus import corpus_texts, require_own_corpus
 from memruler.scoring.failure_stages import HELD, Anchors, Stored, earliest, lost_at, stage_code
 from memruler.scoring.failure_texts import Needed, Words, find_words
 from memruler.scoring.failure_words import gold_parts, normal, stands
-from memruler.scoring.from_run import forms_of
 from memruler.scoring.levels import counted, exclusions
 from memruler.scoring.load import RunArrays, load
+from memruler.scoring.run_tables import forms_of
 from memruler.scoring.run_terms import terms_of
 from memruler.store.folder import RunFolder
 from memruler.store.tables import batches

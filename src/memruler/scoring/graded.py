@@ -76,7 +76,7 @@ def graded(
             mine = _supports(target, rows, [forms[row] for row in rows], place)
             sizes[anchor] = len(mine)
             supports += mine
-    of = np.diff(gold.offsets)
+    of = np.diff(gold.offsets).astype(np.int64)
     query_of = np.repeat(np.arange(len(of)), of)
     return Supports(
         target=target.name,

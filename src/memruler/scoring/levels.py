@@ -7,13 +7,11 @@ from numpy.typing import NDArray
 from memruler.metrics.vectorised import ScoredMatrix, score_matrix
 from memruler.model.summary import Level
 from memruler.scoring.load import Csr, RunArrays
+from memruler.scoring.traced import SEARCH_FAILED
 from memruler.targets.attribution import PADDING, UNATTRIBUTED
 from memruler.targets.ranking import ranked, relevance
 
 __all__ = ["SEARCH_FAILED", "LevelScores", "counted", "exclusions", "score_level"]
-
-SEARCH_FAILED = "search_failed"
-"""Reason of a query whose search ended in an error: not scored, and never a miss."""
 
 
 class LevelScores(msgspec.Struct, frozen=True, kw_only=True):

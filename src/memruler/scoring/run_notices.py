@@ -63,15 +63,21 @@ def of_no_kind(target: Admits, forms: Forms) -> Iterator[Notice]:
         )
 
 
-def of_hits(hits: NDArray[np.int32], forms: Forms, counts: NDArray[np.bool_]) -> tuple[Notice, ...]:
+def of_hits(
+    hits: NDArray[np.int32], twice: NDArray[np.bool_], forms: Forms, counts: NDArray[np.bool_]
+) -> tuple[Notice, ...]:
     """What is odd about the hits of the queries that count.
+
+    Args:
+        hits: Rows of the lineage by rank, -1 behind the end of a list [Q, L].
+        twice: Which lists have an item twice [Q].
+        forms: The stored items.
+        counts: Which queries do [Q].
 
     Raises:
         Refusal: Items came back, and of none of them is a source known.
     """
     found = []
-    in_order = np.sort(hits, axis=1)
-    twice = np.any((in_order[:, 1:] == in_order[:, :-1]) & (in_order[:, 1:] >= 0), axis=1)
     if np.any(twice & counts):
         found.append(
             Notice(
@@ -80,10 +86,13 @@ def of_hits(hits: NDArray[np.int32], forms: Forms, counts: NDArray[np.bool_]) ->
                 count=int((twice & counts).sum()),
             )
         )
+    bare = np.diff(forms.sources.session_offsets) == 0
+    if not bare.any():
+        return tuple(found)
     # One entry more: the row -1 of short lists falls there.
     used = np.zeros(len(forms.kind) + 1, dtype=np.bool_)
     used[hits if counts.all() else hits[counts]] = True
-    unknown = int((used[:-1] & (np.diff(forms.sources.session_offsets) == 0)).sum())
+    unknown = int((used[:-1] & bare).sum())
     if 0 < unknown == int(used[:-1].sum()):
         raise Refusal(
             [f"none of {unknown} returned items comes from a turn or session that is known"],

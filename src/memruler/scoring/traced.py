@@ -11,7 +11,11 @@ from memruler.metrics.credited import Credited, credited
 from memruler.model.credit import CreditLevel, CreditRule, Supports
 from memruler.targets.eligible import Forms
 
-__all__ = ["MOST_NAMES", "Notice", "Scored", "Traced", "score_traced"]
+__all__ = ["MOST_NAMES", "SEARCH_FAILED", "Notice", "Scored", "Traced", "score_traced"]
+
+
+SEARCH_FAILED = "search_failed"
+"""Reason of a query whose search ended in an error: not scored, and never a miss."""
 
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,7 +4,7 @@ They are plain Parquet files that pandas, polars and DuckDB open directly. The s
 same bytes under one version of pyarrow: nothing here depends on the time or on how a run went.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, BinaryIO, Final, Protocol
 
@@ -27,6 +27,7 @@ __all__ = [
     "Creates",
     "batches",
     "read_table",
+    "rows_in",
     "table_writer",
     "write_table",
 ]
@@ -216,21 +217,44 @@ def read_table(folder: RunFolder, name: str, columns: list[str] | None = None) -
 
 
 def batches(
-    folder: RunFolder, name: str, columns: list[str] | None = None
+    folder: RunFolder,
+    name: str,
+    columns: list[str] | None = None,
+    *,
+    rows: int = ROW_GROUP,
+    coded: Sequence[str] = (),
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the table `name` in batches of at most `ROW_GROUP` rows; see `read_table`."""
-    with _opened(folder, name) as file:
+    """Yield the table `name` in batches; see `read_table`.
+
+    Args:
+        folder: The run.
+        name: The table's name, without `.parquet`.
+        columns: Names of the columns wanted; None for all.
+        rows: Rows of a batch, at most. Small batches are decoded into memory that is used again.
+        coded: Columns of text to give as dictionary arrays; an older table gives plain ones.
+    """
+    with _opened(folder, name, coded) as file:
         _checked(folder, name, file, columns)
         if folder.version == SCHEMA_VERSION:
-            yield from file.iter_batches(ROW_GROUP, columns=columns, use_threads=False)
+            yield from file.iter_batches(rows, columns=columns, use_threads=False)
             return
-        for batch in file.iter_batches(ROW_GROUP, use_threads=False):
-            rows = migrate_batch(name, batch, folder.version)
-            yield rows.select(columns) if columns is not None else rows
+        for batch in file.iter_batches(rows, use_threads=False):
+            migrated = migrate_batch(name, batch, folder.version)
+            yield migrated.select(columns) if columns is not None else migrated
+
+
+def rows_in(folder: RunFolder, name: str) -> int:
+    """How many rows the table `name` has.
+
+    Raises:
+        FormatError: The table is missing or damaged.
+    """
+    with _opened(folder, name) as file:
+        return file.metadata.num_rows
 
 
 @contextmanager
-def _opened(folder: RunFolder, name: str) -> Iterator[pq.ParquetFile]:
+def _opened(folder: RunFolder, name: str, coded: Sequence[str] = ()) -> Iterator[pq.ParquetFile]:
     where = folder.path / f"{name}.parquet"
     if not folder.has(where.name):
         raise FormatError(
@@ -240,7 +264,11 @@ def _opened(folder: RunFolder, name: str) -> Iterator[pq.ParquetFile]:
         try:
             # No threads, here and in every read: one that is still busy with a Python file when the
             # program ends early takes the whole process down (SIGABRT instead of an exit code).
-            yield pq.ParquetFile(file, pre_buffer=False)
+            yield pq.ParquetFile(
+                file,
+                pre_buffer=False,
+                read_dictionary=list(coded) if folder.version == SCHEMA_VERSION else None,
+            )
         except (pa.ArrowException, OSError) as error:  # pyarrow reports damage as either
             raise FormatError(
                 f"the table cannot be read: {error}", where=where, hint="measure it anew"
@@ -251,7 +279,7 @@ def _checked(
     folder: RunFolder, name: str, file: pq.ParquetFile, columns: list[str] | None
 ) -> pa.Schema:
     """Refuse a table that is not what today's schema says, or lacks a wanted column."""
-    found, where = file.schema_arrow, folder.path / f"{name}.parquet"
+    found, where = _plain(file.schema_arrow), folder.path / f"{name}.parquet"
     wanted = SCHEMAS.get(name)
     if folder.version != SCHEMA_VERSION:
         return wanted or found
@@ -263,3 +291,11 @@ def _checked(
             hint="measure it anew",
         )
     return found
+
+
+def _plain(schema: pa.Schema) -> pa.Schema:
+    """The schema with texts that are read as dictionary arrays as the texts that they are."""
+    return pa.schema(
+        field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
+        for field in schema
+    )

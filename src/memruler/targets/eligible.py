@@ -5,6 +5,7 @@ target then keeps some of these pairs. A pair is *exact* where the item comes fr
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -17,6 +18,7 @@ from memruler.targets.forms import Admits
 __all__ = ["Descents", "Forms", "Gold", "descents", "eligible"]
 
 _Ints = NDArray[np.int64]
+_PART = 1 << 16  # anchors or pairs that are looked at at a time: they stay in the cache
 
 
 class Forms(msgspec.Struct, frozen=True, eq=False, kw_only=True):
@@ -32,8 +34,8 @@ class Forms(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         sources: Sessions and turns that each item comes from.
     """
 
-    instance: _Ints
-    kind: _Ints
+    instance: NDArray[np.integer]
+    kind: NDArray[np.integer]
     kinds: tuple[str, ...]
     sources: ItemSources
 
@@ -56,10 +58,10 @@ class Gold(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         turn: Its turn position; None where anchors are sessions [A].
     """
 
-    offsets: _Ints
-    instance: _Ints
-    session: _Ints
-    turn: _Ints | None
+    offsets: NDArray[np.integer]
+    instance: NDArray[np.integer]
+    session: NDArray[np.integer]
+    turn: NDArray[np.integer] | None
 
 
 class Descents(msgspec.Struct, frozen=True, eq=False):
@@ -80,17 +82,15 @@ def descents(gold: Gold, forms: Forms) -> Descents:
     rows = np.arange(len(forms.kind), dtype=np.int32)
     if gold.turn is None:
         owner = np.repeat(rows, sessions)
-        pairs = [_matches(gold, forms, owner, sources.sessions.astype(np.int64), None)]
+        pairs = [_matches(gold, forms, owner, sources.sessions, None)]
         exact = sessions == 1
     else:
         owner = np.repeat(rows, turns)
-        said, place = sources.turn_sessions.astype(np.int64), sources.turn_turns.astype(np.int64)
-        pairs = [_matches(gold, forms, owner, said, place)]
+        pairs = [_matches(gold, forms, owner, sources.turn_sessions, sources.turn_turns)]
         whole = _whole(sources, turns, sessions)
         if whole.any():
             owner = np.repeat(rows, sessions)[whole]
-            said = sources.sessions.astype(np.int64)[whole]
-            pairs.append(_matches(gold, forms, owner, said, None))
+            pairs.append(_matches(gold, forms, owner, sources.sessions[whole], None))
         exact = (turns == 1) & (sessions == 1)
     anchor, item = pairs[0]
     if len(pairs) > 1:
@@ -122,7 +122,11 @@ def _whole(
 
 
 def _matches(
-    gold: Gold, forms: Forms, owner: NDArray[np.int32], session: _Ints, turn: _Ints | None
+    gold: Gold,
+    forms: Forms,
+    owner: NDArray[np.int32],
+    session: NDArray[np.integer],
+    turn: NDArray[np.integer] | None,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Anchors and the items whose source is the same turn, or without `turn` session."""
     columns = [(gold.instance, forms.instance[owner]), (gold.session, session)]
@@ -133,22 +137,36 @@ def _matches(
         order = np.argsort(known, kind="stable")
         known, owner = known[order], owner[order]
     low, count = _runs(wanted, known, span)
-    anchor = np.repeat(np.arange(len(wanted), dtype=np.int32), count)
-    ends = np.cumsum(count)
-    return anchor, owner[np.arange(len(anchor)) + np.repeat(low - (ends - count), count)]
+    anchor = np.empty(int(count.sum()), np.int32)
+    item = np.empty(len(anchor), np.int32)
+    end = 0
+    for start in range(0, len(wanted), _PART):
+        part = slice(start, start + _PART)
+        lengths = count[part]
+        ends = np.cumsum(lengths)
+        here = slice(end, end := end + int(lengths.sum()))
+        anchor[here] = np.repeat(np.arange(start, start + len(lengths)), lengths)
+        place = np.arange(here.stop - here.start)
+        place += np.repeat(low[part] - (ends - lengths), lengths)
+        item[here] = owner[place]
+    return anchor, item
 
 
-def _runs(wanted: _Ints, known: _Ints, span: int) -> tuple[_Ints, _Ints]:
+def _runs(
+    wanted: _Ints, known: _Ints, span: int
+) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
     """Where each wanted key begins in the sorted known ones, and how often it stands there."""
     if span <= 4 * (len(known) + len(wanted)) + 1024:
         # Keys this dense are addresses; that beats a search for each.
-        counts = np.bincount(known, minlength=span)
-        return (np.cumsum(counts) - counts)[wanted], counts[wanted]
+        counts = np.bincount(known, minlength=span).astype(np.int32)
+        return (np.cumsum(counts, dtype=np.int32) - counts)[wanted], counts[wanted]
     low = np.searchsorted(known, wanted, "left")
     return low, np.searchsorted(known, wanted, "right") - low
 
 
-def _keys(columns: Sequence[tuple[_Ints, _Ints]]) -> tuple[_Ints, _Ints, int]:
+def _keys(
+    columns: Sequence[tuple[NDArray[np.integer], NDArray[np.integer]]],
+) -> tuple[_Ints, _Ints, int]:
     """One number a row, equal for equal rows, over both sides; and what all are below."""
     left = np.zeros(len(columns[0][0]), np.int64)
     right = np.zeros(len(columns[0][1]), np.int64)
@@ -160,7 +178,10 @@ def _keys(columns: Sequence[tuple[_Ints, _Ints]]) -> tuple[_Ints, _Ints, int]:
             _, both = np.unique(np.concatenate([left, right]), return_inverse=True)
             left, right = both[: len(left)], both[len(left) :]
             span = len(both) + 1
-        left, right = left * size + one, right * size + other
+        left *= size
+        left += one
+        right *= size
+        right += other
         span *= size
     return left, right, span
 
@@ -184,26 +205,44 @@ def eligible(
         keep: Keep the anchors that nothing supports: for a store that does not tell all it holds.
         ranks: Where the item of each pair stands in the ranking of its query, if it is known.
     """
-    admitted = target.admits(forms.kinds)[forms.kind[found.item]]
-    if target.exact:
-        admitted &= found.exact
-    kept = found
-    if not admitted.all():
-        kept = Descents(found.anchor[admitted], found.item[admitted], found.exact[admitted])
-        ranks = None if ranks is None else ranks[admitted]
-    of = np.diff(gold.offsets)
-    supports = np.bincount(kept.anchor, minlength=int(gold.offsets[-1]))
+    admits = target.admits(forms.kinds)
+    of = np.diff(gold.offsets).astype(np.int64)
+    supports = np.zeros(int(gold.offsets[-1]), np.int32)
+    every = bool(admits.all()) and not target.exact
+    items = found.item if every else np.empty_like(found.item)
+    there = ranks if every or ranks is None else np.empty_like(ranks)
+    end, sole = 0, True
+    for start in range(0, len(found.item), _PART):
+        part = slice(start, start + _PART)
+        item, exact = found.item[part], found.exact[part]
+        kept = admits[forms.kind[item]]
+        if target.exact:
+            kept &= exact
+        anchor = found.anchor[part][kept]
+        if len(anchor):
+            counts = np.bincount(anchor - anchor[0])
+            supports[anchor[0] : anchor[0] + len(counts)] += counts.astype(np.int32)
+        here = slice(end, end := end + len(anchor))
+        if not every:
+            items[here] = item[kept]
+            if ranks is not None and there is not None:
+                there[here] = ranks[part][kept]
+        sole = sole and bool(exact[kept].all())
     served = np.ones(len(supports), np.bool_) if keep else supports > 0
-    query_of = np.repeat(np.arange(len(of)), of)
-    anchors = np.bincount(query_of[served], minlength=len(of))
     return Supports(
         target=target.name,
         of=of,
-        anchor_offsets=np.concatenate([np.zeros(1, np.int64), np.cumsum(anchors)]),
-        support_offsets=np.concatenate([np.zeros(1, np.int64), np.cumsum(supports[served])]),
-        items=kept.item,
+        anchor_offsets=_ends(served)[gold.offsets],
+        support_offsets=_ends(supports[served]),
+        items=items[:end],
         # An item that comes from one anchor alone cannot support another one.
-        sole=bool(kept.exact.all()),
-        ranks=ranks,
+        sole=sole,
+        ranks=None if there is None else there[:end],
         place=np.flatnonzero(served),
     )
+
+
+def _ends(lengths: NDArray[Any]) -> _Ints:
+    ends = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=ends[1:])
+    return ends

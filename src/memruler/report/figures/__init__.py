@@ -1,0 +1,1 @@
+"""Figures of a report: each file draws one, from records that were scored before."""

@@ -1,0 +1,1 @@
+"""Runs and comparisons as HTML: sections, the document around them, and the report of one file."""

@@ -1,0 +1,1 @@
+"""A folder of runs in a browser: served on this machine only, and only for reading."""
