@@ -73,6 +73,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
         sources: Keys of the units it came from; None when the system does not say.
         text: What an agent would be shown; None when it is the stored text of the lineage.
         kind: The item's kind; `unknown` when the system does not say.
+        time: When what it holds was said, as it was written; None when the system does not say.
     """
 
     item: str
@@ -80,6 +81,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     sources: tuple[str, ...] | None = None
     text: str | None = None
     kind: str = "unknown"
+    time: datetime | None = None
 
 
 class Ranking(msgspec.Struct, frozen=True):

@@ -11,6 +11,7 @@ from memruler.errors import SystemUnderTestError
 from memruler.model.system import (
     Answers,
     CountsTruncated,
+    Erases,
     ExportsLineage,
     Memory,
     MemoryItem,
@@ -151,6 +152,12 @@ class _Exporting(_Guarded):
             return [_checked(item, MemoryItem, what) for item in self._memory.lineage()]
 
 
+class _Erasing(_Guarded):
+    def erase(self) -> None:
+        with self._guard(f"{self._class}.erase"):
+            self._memory.erase()
+
+
 class _Counting(_Guarded):
     def truncated(self) -> int | None:
         what = f"{self._class}.truncated"
@@ -166,6 +173,7 @@ _ABILITIES: tuple[tuple[type, type[_Guarded]], ...] = (
     (Answers, _Answering),
     (ExportsLineage, _Exporting),
     (CountsTruncated, _Counting),
+    (Erases, _Erasing),
 )
 
 

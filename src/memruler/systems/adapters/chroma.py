@@ -1,11 +1,11 @@
 """Chroma: one collection a namespace, in files of its own."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from memruler.model.system import Hit, Memory, Namespace, Ranking, SessionInput, SystemIdentity
-from memruler.systems.adapters.common import Embedding, adapter_identity, imported, units
+from memruler.systems.adapters.common import Embedding, adapter_identity, imported, read_time, units
 
 __all__ = ["Chroma"]
 
@@ -67,16 +67,28 @@ class _Collection:
         found = self._collection.query(
             query_embeddings=self._embedding([text]),
             n_results=k,
-            include=["documents", "distances"],
+            include=["documents", "distances", "metadatas"],
         )
-        return Ranking(tuple(_hits(found["ids"][0], found["documents"][0], found["distances"][0])))
+        columns = ("ids", "documents", "distances", "metadatas")
+        return Ranking(tuple(_hits(*(found[column][0] for column in columns))))
 
     def close(self) -> None:
         self._client.close()
 
 
-def _hits(ids: Sequence[str], texts: Sequence[str], distances: Sequence[float]) -> list[Hit]:
+def _hits(
+    ids: Sequence[str],
+    texts: Sequence[str],
+    distances: Sequence[float],
+    notes: Sequence[Mapping[str, Any]],
+) -> list[Hit]:
     return [
-        Hit(item=key, sources=(key,), text=text, score=1 - float(distance))
-        for key, text, distance in zip(ids, texts, distances, strict=True)
+        Hit(
+            item=key,
+            sources=(key,),
+            text=text,
+            score=1 - float(distance),
+            time=read_time(note.get("time")),
+        )
+        for key, text, distance, note in zip(ids, texts, distances, notes, strict=True)
     ]

@@ -2,13 +2,14 @@
 
 import importlib
 from collections.abc import Sequence
+from datetime import datetime
 from importlib.metadata import version
 from typing import Any
 
 from memruler.errors import UsageError
 from memruler.model.system import EmbedderIdentity, SystemIdentity, TurnInput
 
-__all__ = ["Embedding", "adapter_identity", "imported", "units"]
+__all__ = ["Embedding", "adapter_identity", "imported", "read_time", "units"]
 
 
 def imported(module: str, extra: str) -> Any:
@@ -46,6 +47,11 @@ def adapter_identity(
 def units(turns: Sequence[TurnInput]) -> list[TurnInput]:
     """The units that hold something; a blank one has no vector, and is left out."""
     return [turn for turn in turns if turn.text.strip()]
+
+
+def read_time(stored: object) -> datetime | None:
+    """A time out of metadata, where it was written as ISO 8601; None where nothing was."""
+    return datetime.fromisoformat(stored) if isinstance(stored, str) and stored else None
 
 
 class Embedding:

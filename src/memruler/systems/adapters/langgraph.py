@@ -7,7 +7,7 @@ from typing import Any
 
 from memruler.errors import UsageError
 from memruler.model.system import Hit, Memory, Namespace, Ranking, SessionInput, SystemIdentity
-from memruler.systems.adapters.common import Embedding, adapter_identity, imported, units
+from memruler.systems.adapters.common import Embedding, adapter_identity, imported, read_time, units
 
 __all__ = ["LangGraph"]
 
@@ -96,6 +96,7 @@ class _Store:
                     sources=(item.key,),
                     text=item.value["text"],
                     score=None if item.score is None else float(item.score),
+                    time=read_time(item.value.get("time")),
                 )
                 for item in found
             )

@@ -7,7 +7,7 @@ from typing import Any
 
 from memruler.errors import UsageError
 from memruler.model.system import Hit, Memory, Namespace, Ranking, SessionInput, SystemIdentity
-from memruler.systems.adapters.common import Embedding, adapter_identity, imported, units
+from memruler.systems.adapters.common import Embedding, adapter_identity, imported, read_time, units
 
 __all__ = ["Mem0"]
 
@@ -133,4 +133,5 @@ class _Mem0Memory:
             text=one.get("memory"),
             score=None if score is None else float(score),
             kind="fact" if self._infer else "turn",
+            time=read_time((one.get("metadata") or {}).get("time")),
         )

@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 from memruler.errors import SystemUnderTestError
@@ -77,6 +78,7 @@ def _listed(listed: ListedHits, entries: list[Any]) -> Iterator[Hit]:
             sources=_sources(listed, entry),
             text=text,
             kind=listed.kind,
+            time=None if listed.time is None else _time(dig(entry, listed.time)),
         )
 
 
@@ -93,6 +95,21 @@ def _score(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _malformed("a score is no number")
     return float(value)
+
+
+def _time(value: Any) -> datetime | None:
+    """A time as it was written: naive; None where it is none that can be read."""
+    try:
+        if isinstance(value, str):
+            found = datetime.fromisoformat(value)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            # As `{epoch}` was sent: a naive time counted from this machine's clock.
+            found = datetime.fromtimestamp(value)  # noqa: DTZ006 - see above
+        else:
+            return None
+    except (ValueError, OverflowError, OSError):
+        return None
+    return found if found.tzinfo is None else found.astimezone(UTC).replace(tzinfo=None)
 
 
 def _sources(listed: ListedHits, entry: Any) -> tuple[str, ...] | None:
