@@ -69,9 +69,8 @@ def test_some_columns(folder):
     assert pc.count_distinct(table.column("status")).as_py() == 2
 
 
-def test_batches_are_the_table(folder, monkeypatch):
-    monkeypatch.setattr(tables, "ROW_GROUP", 7)
-    found = list(batches(folder, "lineage", ["id", "item"]))
+def test_batches_are_the_table(folder):
+    found = list(batches(folder, "lineage", ["id", "item"], rows=7))
     assert max(batch.num_rows for batch in found) == 7
     whole = read_table(folder, "lineage", ["id", "item"])
     assert pa.Table.from_batches(found).equals(whole)

@@ -110,7 +110,7 @@ def test_lexical_loads_no_embedder():
     [
         ("builtin:lexicl", "did you mean builtin:lexical?"),
         ("Builtin:Dense", "did you mean builtin:dense?"),
-        ("nothing-like-it", "known: builtin:dense"),
+        ("nothing-like-it", "known: baseline:random"),
         ("", "unknown memory system"),
         ("absent.py:Class", "no such file"),
         ("nul\0byte.py:Class", "null byte"),

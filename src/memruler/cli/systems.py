@@ -1,8 +1,15 @@
 """`memruler systems`: which memories there are, how one behaves, and what runs left behind."""
 
+from pathlib import Path
+
 import click
 
+from memruler.cli.completing import SYSTEM
+from memruler.cli.parameters import PATH
+
 __all__ = ["command"]
+
+_UNFIT = 3
 
 
 @click.group(name="systems")
@@ -12,7 +19,7 @@ def command() -> None:
 
 @command.command(name="list")
 @click.option("--json", "as_json", is_flag=True, help="Print the names as JSON.")
-def list_(*, as_json: bool) -> None:
+def _list(*, as_json: bool) -> None:
     """List every memory that can be measured by name: built in, plug-ins, recipes."""
     # Late: --help must not wait for numpy.
     from memruler.report.document import encode  # noqa: PLC0415
@@ -26,12 +33,62 @@ def list_(*, as_json: bool) -> None:
         print_systems(found)
 
 
+@command.command(name="check")
+@click.argument("name", type=SYSTEM)
+@click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="One setting.")
+@click.option("--out", type=PATH, help="Also write card.json and the servers' logs there.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, min_open=True),
+    default=120.0,
+    show_default=True,
+    help="Seconds that one answer of the system may take.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the card as JSON.")
+@click.pass_context
+def _check(
+    ctx: click.Context,
+    /,
+    *,
+    name: str,
+    assignments: tuple[str, ...],
+    out: Path | None,
+    timeout: float,
+    as_json: bool,
+) -> None:
+    """Probe a memory before it is measured, and print its capability card.
+
+    NAME is as in `retrieval --system`. The real system is run on fresh stores in throwaway
+    namespaces, in a process of its own. Exit code 3 where a probe says that its results would mean
+    nothing.
+    """
+    # Late: --help must not wait for numpy and rich.
+    from memruler.cli.progress import progress  # noqa: PLC0415
+    from memruler.report.document import encode  # noqa: PLC0415
+    from memruler.report.terminal_card import print_card  # noqa: PLC0415
+    from memruler.store.safe import make_dir, write_atomic  # noqa: PLC0415
+    from memruler.studies.check.check import check_system  # noqa: PLC0415
+
+    if out is not None:
+        make_dir(out)  # what cannot be written is told before anything is started
+    with progress(None, "families of probes") as tick:
+        card = check_system(name, assignments, timeout=timeout, tick=tick, logs=out)
+    if out is not None:
+        write_atomic(out / "card.json", encode(card))
+    if as_json:
+        click.echo(encode(card), nl=False)
+    else:
+        print_card(card)
+    if card.fitness == "unfit":
+        ctx.exit(_UNFIT)
+
+
 @command.command(name="describe")
 @click.argument("target")
 @click.option("--name", default="my-memory", show_default=True, help="What to call the memory.")
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), default=30.0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print what the server says as JSON.")
-def describe(*, target: str, name: str, timeout: float, as_json: bool) -> None:
+def _describe(*, target: str, name: str, timeout: float, as_json: bool) -> None:
     """Ask an MCP server for its tools, and draft the TOML file that measures it.
 
     TARGET is a URL (streamable HTTP), or a command in quotes (standard streams). What it says of
@@ -68,7 +125,7 @@ def describe(*, target: str, name: str, timeout: float, as_json: bool) -> None:
 @click.option("--dry-run", is_flag=True, help="Say what would be erased, and do nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print what became of each as JSON.")
 @click.pass_context
-def gc(ctx: click.Context, /, *, kept: bool, dry_run: bool, as_json: bool) -> None:
+def _gc(ctx: click.Context, /, *, kept: bool, dry_run: bool, as_json: bool) -> None:
     """Erase the throwaway namespaces (bench-...) that aborted runs left behind.
 
     Each is noted before its first write. One that belongs to a run that goes on now is left alone.

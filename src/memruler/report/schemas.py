@@ -16,6 +16,7 @@ from memruler.compare.timed import TimeComparison
 from memruler.exchange.bundle_record import BundleManifest, Verification
 from memruler.model.abstention import Abstention
 from memruler.model.answers import AnswersManifest
+from memruler.model.card import Card
 from memruler.model.failures import Failures
 from memruler.report.document import ReportDocument, encode
 from memruler.scoring.grade_record import GradesDocument
@@ -39,6 +40,7 @@ SCHEMAS: dict[str, tuple[str, Any]] = {
     "baseline.schema.json": ("What `memruler baseline check --json` prints", BaselineCheck),
     "band.schema.json": ("What `memruler band --json` prints", Band),
     "repeats.schema.json": ("What `memruler repeats --json` prints, but for a refusal", Repeats),
+    "card.schema.json": ("What `memruler systems check --json` prints", Card),
     "time.schema.json": ("What `memruler time --json` prints", TimeComparison),
     "canary.schema.json": ("What `memruler canary --json` prints", Canary),
     "power.schema.json": ("What `memruler power --json` prints", PowerStudy),

@@ -64,7 +64,7 @@ def agrees(explorer, paths, comparison):
 
 
 def test_numbers_are_those_of_the_scores_and_of_the_comparison(base, candidate):
-    found = compare(base, candidate, changed=["knob"])
+    found = compare(base, candidate, changed=["knob"], cutoffs="common")
     explorer = Explorer.open([base, candidate], found)
     agrees(explorer, [base, candidate], found)
     assert explorer.overview().changed["other"] > 0
@@ -93,7 +93,9 @@ def test_runs_that_do_not_compare_stand_side_by_side_and_say_why(base, candidate
 
 
 def test_evidence_credit_and_moves_by_hand(base, candidate):
-    explorer = Explorer.open([base, candidate], compare(base, candidate, changed=["knob"]))
+    explorer = Explorer.open(
+        [base, candidate], compare(base, candidate, changed=["knob"], cutoffs="common")
+    )
     colour, animal, both, nothing, tea = (explorer.detail(row) for row in range(5))
     left, right = colour.runs
     assert [hit.item for hit in left.hits] == ["t1", "f0", "t0"]
@@ -163,7 +165,7 @@ FILTERS = st.builds(
 @given(data=st.data())
 def test_find_gives_the_rows_that_the_index_lets_through(base, candidate, data):
     if not hasattr(test_find_gives_the_rows_that_the_index_lets_through, "kept"):
-        found = compare(base, candidate, changed=["knob"])
+        found = compare(base, candidate, changed=["knob"], cutoffs="common")
         explorer = Explorer.open([base, candidate], found)
         test_find_gives_the_rows_that_the_index_lets_through.kept = explorer
     explorer = test_find_gives_the_rows_that_the_index_lets_through.kept
@@ -245,7 +247,7 @@ def test_what_cannot_be_asked_is_refused(base, candidate, make_run):
     for paths in ([], [base] * 3, [base, base]):
         with pytest.raises(UsageError):
             Explorer.open(paths)
-    found = compare(base, candidate, changed=["knob"])
+    found = compare(base, candidate, changed=["knob"], cutoffs="common")
     (candidate / "scores.parquet").write_bytes((base / "scores.parquet").read_bytes())
     with pytest.raises(FormatError, match="not the table that summary"):
         Explorer.open([candidate])
@@ -256,7 +258,7 @@ def test_what_cannot_be_asked_is_refused(base, candidate, make_run):
 
 
 def test_a_comparison_of_other_runs_is_refused(make_scored_run, base, candidate):
-    found = compare(base, candidate, changed=["knob"])
+    found = compare(base, candidate, changed=["knob"], cutoffs="common")
     queries = [("Another?", "blue", (0,), "one")]
     runs = [make_scored_run({"Another?": [f"t{n}"]}, n, queries=queries) for n in (0, 1)]
     with pytest.raises(FormatError, match="of other runs"):

@@ -26,6 +26,7 @@ __all__ = [
     "SERIES",
     "SOFT",
     "Panel",
+    "draw",
     "panels",
 ]
 

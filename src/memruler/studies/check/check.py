@@ -115,17 +115,20 @@ class _Check:
         )
         order = [f"{one.name}.{q.name}" for one in (*FAMILIES, NETWORK) for q in one.questions]
         probes = tuple(answers[name] for name in order if name in answers)
-        file = remote_file(self._system)
+        file, short = remote_file(self._system), judged(probes)
         return Card(
             system=self._system,
             assignments=self._assignments,
             identity=self._identity,
             probes=probes,
+            reads_change=short.reads_change,
+            deterministic=short.deterministic,
+            event_time=short.event_time,
+            erases=short.erases,
             claims=claims_of(file, probes),
             quiet_reads=None if file is None else file.capabilities.quiet_reads,
             left=self._left,
             memruler=__version__,
-            **judged(probes),
         )
 
     def _elsewhere(self) -> Asked:
@@ -151,10 +154,11 @@ class _Check:
                     self._hear(event)
                     if event.kind == "begin":
                         current = event.family
-                        self._tick(current, self._done, len(FAMILIES))
+                        self._tick(current, 0, 0)
                     if event.kind == "end":
                         todo = todo[1:]
                         self._done += 1
+                        self._tick("instance", self._done, len(FAMILIES) + 2)
                         current = ""
                     self._left = (
                         before + event.left if event.kind in {"end", "done"} else self._left

@@ -1,30 +1,39 @@
 """What follows from the probes: the card's short answers, and whether the file's claims hold."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from memruler.model.card import Claim, Outcome, Probe
 from memruler.systems.remote.spec import RemoteSpec
 
-__all__ = ["claims_of", "judged"]
+__all__ = ["Short", "claims_of", "judged"]
 
 _KNOWN: dict[Outcome, bool] = {"yes": True, "no": False}
 
 
-def judged(probes: Iterable[Probe]) -> dict[str, bool | None]:
-    """The card's short answers: `reads_change`, `deterministic`, `event_time` and `erases`."""
+class Short(NamedTuple):
+    """The short answers of a card; see `memruler.model.card.Card`."""
+
+    reads_change: bool | None
+    deterministic: bool | None
+    event_time: bool | None
+    erases: bool | None
+
+
+def judged(probes: Iterable[Probe]) -> Short:
+    """The short answers that follow from the probes."""
     found = {probe.name: _KNOWN.get(probe.outcome) for probe in probes}
     quiet = _all(found, "reads.ranking", "reads.store", "reads.lineage")
-    return {
-        "reads_change": None if quiet is None else not quiet,
-        "deterministic": _all(found, "repeats.search", "repeats.store", "repeats.process"),
-        "event_time": found.get("times.kept"),
-        "erases": _all(found, "erase.empty", "erase.reopened"),
-    }
+    return Short(
+        reads_change=None if quiet is None else not quiet,
+        deterministic=_all(found, "repeats.search", "repeats.store", "repeats.process"),
+        event_time=found.get("times.kept"),
+        erases=_all(found, "erase.empty", "erase.reopened"),
+    )
 
 
 def _all(found: Mapping[str, bool | None], *names: str) -> bool | None:
-    """False where one is; True where the first is and no other is not; None otherwise."""
+    """False where one is; None where nobody knows any; True where those that are known are."""
     values = [found.get(name) for name in names]
     if False in values:
         return False

@@ -34,32 +34,23 @@ def _ask(subject: Subject) -> Iterator[Asked]:
         with suppress(MemrulerError):
             store.memory.close()
         mine, grown = mine or holders(_files(inside), word), max(grown, _size(inside) - before)
-        changed, partly = changed_since(begun, subject.root)
+        # What it prints is kept beside its own folder, and is no stray.
+        changed, partly = changed_since(begun, subject.root.parent)
         strays = holders(changed, word)
-    yield Asked(*_told(len(mine), grown, len(strays), _where(strays), partly))
-
-
-def _told(
-    mine: int, grown: int, strays: int, where: str, partly: bool
-) -> tuple[str, str, str, dict[str, int]]:
-    counts = {"files_inside": mine, "files_outside": strays}
+    counts = {"files_inside": len(mine), "files_outside": len(strays)}
     rest = "; only the first files of the known places were looked at" if partly else ""
     if strays:
-        return (
-            "folder",
-            "no",
-            f"it stands in {strays} files outside the run's folder: {where}",
-            counts,
-        )
-    if mine:
-        said = (
-            f"it stands in {mine} files of the run's folder and in none of the known places{rest}"
-        )
-        return "folder", "yes", said, counts
-    if grown > 0:
-        said = "the run's folder grew, but the text does not show in its files (compressed?)" + rest
-        return "folder", "unknown", said, counts
-    return "folder", "not applicable", "no file was written: it lives in memory" + rest, counts
+        said = f"it stands in {len(strays)} files outside the run's folder: {_where(strays)}"
+        yield Asked("folder", "no", said, counts)
+    elif mine:
+        said = f"it stands in {len(mine)} files of the run's folder and in no known place outside"
+        yield Asked("folder", "yes", said + rest, counts)
+    elif grown > 0:
+        said = "the run's folder grew, but the text does not show in its files (compressed?)"
+        yield Asked("folder", "unknown", said + rest, counts)
+    else:
+        said = "no file was written: it lives in memory"
+        yield Asked("folder", "not applicable", said + rest, counts)
 
 
 def _files(folders: tuple[Path, ...]) -> list[Path]:

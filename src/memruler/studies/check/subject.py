@@ -206,8 +206,9 @@ class Subject:
 
     def end(self) -> None:
         """End its processes; a broken one is ended too."""
-        live, self._live = self._live, None
-        if isinstance(live, RunsElsewhere):
+        live = self._live
+        self._live = None
+        if live is not None and isinstance(live, RunsElsewhere):
             live.shut()
 
     @contextmanager
@@ -243,7 +244,7 @@ class Subject:
         if not isinstance(memory, Erases):
             return True
         why = erase(memory, SearchRequest(text=FACTS[0], k=1, at=AT))
-        system = self._live
+        system = self.system()
         stays = isinstance(system, RunsElsewhere) and system.outlives()
         # What lives in a folder of this check goes with it, whatever its erasure did.
         return why is None or not stays

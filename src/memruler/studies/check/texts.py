@@ -1,5 +1,6 @@
 """What becomes of texts that are empty, huge, odd, or there already?"""
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ _DEEP = 50
 _HUGE = 2**20
 _WAYS = {
     "kept": ("yes", "it was kept as it was written"),
+    "mended": ("yes", "it was kept, but for what UTF-8 cannot hold"),
     "refused": ("yes", "it was refused, and the memory says so"),
     "cut": ("no", "only a part of it was kept"),
     "changed": ("no", "it was kept, but not as it was written"),
@@ -122,7 +124,15 @@ def _compared(odd: _Odd, texts: list[str]) -> str:
         return "kept"
     if any(odd.text in text for text in texts) or odd.text.strip() in whole:
         return "kept"
+    if any(_same_but_surrogates(odd.text, text) for text in texts):
+        return "mended"
     return "cut" if len(whole) < len(odd.text) * 0.9 else "changed"
+
+
+def _same_but_surrogates(written: str, kept: str) -> bool:
+    """Whether only halves of surrogate pairs were replaced, by whatever stands for them."""
+    parts = re.split("[\ud800-\udfff]", written)
+    return len(parts) > 1 and re.search(".{0,6}".join(map(re.escape, parts)), kept) is not None
 
 
 def _twice(subject: Subject) -> Asked:

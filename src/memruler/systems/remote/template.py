@@ -13,7 +13,7 @@ from typing import Any
 
 from memruler.errors import UsageError
 
-__all__ = ["FIELDS", "Values", "names_in", "secret_names"]
+__all__ = ["FIELDS", "Values", "names_in", "secret", "secret_names"]
 
 FIELDS: dict[str, frozenset[str]] = {
     "server": frozenset({"port", "folder", "python"}),
