@@ -204,7 +204,6 @@ def test_not_comparable(memruler, good):
 def test_no_baseline(memruler, good):
     memruler.assert_no_regression(good)
 """
-LOAD = ("-p", "memruler.pytest_plugin", "-p", "no:cacheprovider")
 
 
 @pytest.fixture
@@ -219,7 +218,7 @@ def suite(pytester, monkeypatch):
     "workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.slow)], ids=["alone", "xdist"]
 )
 def test_a_suite_passes_and_fails_as_it_should(suite, workers):
-    found = suite.runpytest_subprocess(*LOAD, *workers, "-W", "error")
+    found = suite.runpytest_subprocess(*workers, "-W", "error")
     found.assert_outcomes(passed=3, failed=3)
     found.stdout.fnmatch_lines_random(
         [
@@ -251,7 +250,7 @@ def test_settings_of_the_project_are_used(suite):
             assert [d.key for d in found.changed] == ["retrieval.limit"]
         """
     )
-    suite.runpytest_subprocess(*LOAD).assert_outcomes(passed=1)
+    suite.runpytest_subprocess().assert_outcomes(passed=1)
 
 
 def test_the_example_of_the_documents(suite):
@@ -266,7 +265,7 @@ def test_the_example_of_the_documents(suite):
     )
     for line in settings.splitlines()[1:]:
         assert line.split(" = ")[0] in _INI
-    found = suite.runpytest_subprocess(*LOAD)
+    found = suite.runpytest_subprocess()
     # The example's project has accepted no baseline yet.
     found.assert_outcomes(passed=1, failed=1)
     found.stdout.fnmatch_lines(["*UsageError: there is no baseline here*"])
@@ -275,7 +274,7 @@ def test_the_example_of_the_documents(suite):
 def test_a_setting_that_is_no_number_is_told(suite):
     suite.makeini("[pytest]\nmemruler_min_delta = a lot\n")
     suite.makepyfile(test_memory="def test_it(memruler): memruler.assert_no_regression('x')")
-    found = suite.runpytest_subprocess(*LOAD)
+    found = suite.runpytest_subprocess()
     found.assert_outcomes(failed=1)
     found.stdout.fnmatch_lines(["*memruler_min_delta = 'a lot' is no number*"])
 
@@ -292,4 +291,4 @@ def test_loading_it_imports_nothing_heavy():
 
 def test_it_lives_with_a_suite_that_does_not_use_it(pytester):
     pytester.makepyfile(test_it="import sys\ndef test_it(): assert 'numpy' not in sys.modules")
-    pytester.runpytest_subprocess(*LOAD, "-W", "error").assert_outcomes(passed=1)
+    pytester.runpytest_subprocess("-W", "error").assert_outcomes(passed=1)

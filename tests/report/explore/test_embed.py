@@ -40,7 +40,7 @@ def test_every_query_is_there_with_each_text_once(explorer):
 
 def test_where_little_fits_texts_are_cut_and_then_what_did_not_change_is_left_out(explorer):
     whole, _ = data_of(embedded(explorer))
-    for limit in (32_000, 25_000):
+    for limit in (28_000, 25_000):
         block, data = data_of(embedded(explorer, limit))
         assert len(block) <= limit < len(whole) + 20_000 + 4_000
         assert max(map(len, data["texts"])) == data["cut"] < 4_000
