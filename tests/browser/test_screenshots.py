@@ -35,7 +35,7 @@ def keep():
 
 def first_query(seen):
     """Open the first query that was missed."""
-    seen.page.get_by_label("Missed", exact=True).select_option("true")
+    seen.page.locator("select[data-key=missed]").select_option("true")
     seen.page.locator("[role=option]").first.click()
     seen.page.locator(".explorer-query h3").wait_for()
     seen.quiet()
