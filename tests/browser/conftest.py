@@ -255,7 +255,7 @@ def visit(browser, tmp_path):
             reduced_motion="reduce",
             **options,
         )
-        context.set_default_timeout(60_000)
+        context.set_default_timeout(120_000)  # a busy machine is no fault of the page
         context.add_init_script(_NOTES)
         try:
             yield Seen(context.new_page(), tmp_path)
