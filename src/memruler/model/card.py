@@ -1,5 +1,6 @@
 """What a check of a memory system found: its capability card."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -14,6 +15,7 @@ __all__ = [
     "Probe",
     "Severity",
     "Spoken",
+    "fitness_of",
 ]
 
 SCHEMA_VERSION = 1
@@ -103,6 +105,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         system, assignments: As a person typed them.
         identity: What that was.
+        fitness: See `fitness_of`.
         probes: In the order of the families.
         claims: Of the memory's file; empty without one.
         reads_change: Whether a search changes what is stored or the next ranking; None where
@@ -120,6 +123,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     system: str
     assignments: tuple[str, ...]
     identity: CardIdentity
+    fitness: Fitness
     probes: tuple[Probe, ...]
     claims: tuple[Claim, ...] = ()
     reads_change: bool | None = None
@@ -135,14 +139,21 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
         """Probes of one severity whose answer a measurement does not want."""
         return tuple(one for one in self.probes if one.failed and one.severity == severity)
 
-    @property
-    def fitness(self) -> Fitness:
-        """Whether runs of this system mean something.
 
+def fitness_of(probes: Sequence[Probe], claims: Sequence[Claim], left: int) -> Fitness:
+    """Whether runs of a system mean something.
+
+    Args:
+        probes: What it was asked.
+        claims: What its file says of it.
+        left: Namespaces of which it cannot be said that they are gone.
+
+    Returns:
         `unfit`: something breaks measurement. `declare`: results stand beside something that must
         be told. `fit`: neither.
-        """
-        if self.failed("breaks measurement"):
-            return "unfit"
-        declared = self.failed("must be declared") or any(c.holds is False for c in self.claims)
-        return "declare" if declared or self.left else "fit"
+    """
+    failed = {probe.severity for probe in probes if probe.failed}
+    if "breaks measurement" in failed:
+        return "unfit"
+    declared = "must be declared" in failed or any(claim.holds is False for claim in claims)
+    return "declare" if declared or left else "fit"

@@ -12,7 +12,7 @@ from memruler.errors import (
     SystemUnderTestError,
     UsageError,
 )
-from memruler.model.card import Card, CardIdentity, Probe
+from memruler.model.card import Card, CardIdentity, Probe, fitness_of
 from memruler.replay.namespaces import Ledger
 from memruler.replay.plan import parse_assignments
 from memruler.store.lock import lock_folder
@@ -116,16 +116,18 @@ class _Check:
         order = [f"{one.name}.{q.name}" for one in (*FAMILIES, NETWORK) for q in one.questions]
         probes = tuple(answers[name] for name in order if name in answers)
         file, short = remote_file(self._system), judged(probes)
+        claims = claims_of(file, probes)
         return Card(
             system=self._system,
             assignments=self._assignments,
             identity=self._identity,
+            fitness=fitness_of(probes, claims, self._left),
             probes=probes,
             reads_change=short.reads_change,
             deterministic=short.deterministic,
             event_time=short.event_time,
             erases=short.erases,
-            claims=claims_of(file, probes),
+            claims=claims,
             quiet_reads=None if file is None else file.capabilities.quiet_reads,
             left=self._left,
             memruler=__version__,

@@ -1,6 +1,5 @@
 """What becomes of texts that are empty, huge, odd, or there already?"""
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -15,7 +14,6 @@ _DEEP = 50
 _HUGE = 2**20
 _WAYS = {
     "kept": ("yes", "it was kept as it was written"),
-    "mended": ("yes", "it was kept, but for what UTF-8 cannot hold"),
     "refused": ("yes", "it was refused, and the memory says so"),
     "cut": ("no", "only a part of it was kept"),
     "changed": ("no", "it was kept, but not as it was written"),
@@ -32,7 +30,10 @@ class _Odd(NamedTuple):
 
 
 def _odds(word: str) -> tuple[_Odd, ...]:
-    """The odd texts; each that holds anything holds the word, so that it can be looked for."""
+    """The odd texts; each that holds anything holds the word, so that it can be looked for.
+
+    Half a surrogate pair is not among them: no corpus can hold one.
+    """
     return (
         _Odd("empty", "", "Is an empty text kept or refused aloud?"),
         _Odd("blank", " \t\n ", "Is a text of white space kept or refused aloud?"),
@@ -40,7 +41,6 @@ def _odds(word: str) -> tuple[_Odd, ...]:
         _Odd("emoji", f"{word} \U0001f469\u200d\U0001f680 \U0001f1f5\U0001f1f9", "Emoji?"),
         _Odd("rtl", f"\u202e{word}\u202c \u05e9\u05dc\u05d5\u05dd", "Right-to-left text?"),
         _Odd("nul", f"before {word} \x00 after", "A NUL character?"),
-        _Odd("surrogate", f"half {word} \ud83d pair", "Half a surrogate pair?"),
         _Odd("huge", _huge(word), "A text of 1 MB?"),
     )
 
@@ -124,15 +124,7 @@ def _compared(odd: _Odd, texts: list[str]) -> str:
         return "kept"
     if any(odd.text in text for text in texts) or odd.text.strip() in whole:
         return "kept"
-    if any(_same_but_surrogates(odd.text, text) for text in texts):
-        return "mended"
     return "cut" if len(whole) < len(odd.text) * 0.9 else "changed"
-
-
-def _same_but_surrogates(written: str, kept: str) -> bool:
-    """Whether only halves of surrogate pairs were replaced, by whatever stands for them."""
-    parts = re.split("[\ud800-\udfff]", written)
-    return len(parts) > 1 and re.search(".{0,6}".join(map(re.escape, parts)), kept) is not None
 
 
 def _twice(subject: Subject) -> Asked:
