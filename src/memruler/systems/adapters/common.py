@@ -3,7 +3,7 @@
 import importlib
 from collections.abc import Sequence
 from datetime import datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from memruler.errors import UsageError
@@ -33,8 +33,17 @@ def adapter_identity(
     settings: dict[str, Any],
     embedder: EmbedderIdentity | None,
 ) -> SystemIdentity:
-    """An identity with the version of every package that shapes a ranking, read where it runs."""
-    versions = {package: version(package) for package in packages}
+    """An identity with the version of every package that shapes a ranking, read where it runs.
+
+    Raises:
+        UsageError: One of them is not installed; `name` is the extra that brings it.
+    """
+    try:
+        versions = {package: version(package) for package in packages}
+    except PackageNotFoundError as error:
+        raise UsageError(
+            f"{error.name} is not installed", hint=f"pip install 'memruler[{name}]'"
+        ) from error
     return SystemIdentity(
         name=name,
         version=versions[packages[0]],

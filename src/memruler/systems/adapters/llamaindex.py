@@ -3,7 +3,15 @@
 from datetime import datetime
 from typing import Any
 
-from memruler.model.system import Hit, Memory, Namespace, Ranking, SessionInput, SystemIdentity
+from memruler.model.system import (
+    Hit,
+    Memory,
+    Namespace,
+    Ranking,
+    SessionInput,
+    SystemIdentity,
+    TurnInput,
+)
 from memruler.systems.adapters.common import Embedding, adapter_identity, imported, units
 
 __all__ = ["LlamaIndex"]
@@ -36,7 +44,7 @@ class LlamaIndex:
 class _Index:
     def __init__(self, store: Any, node: Any, query: Any, embedding: Embedding) -> None:
         self._store, self._node, self._query, self._embedding = store, node, query, embedding
-        self._texts: dict[str, str] = {}
+        self._turns: dict[str, TurnInput] = {}  # as a document store holds them
 
     def ingest(self, session: SessionInput) -> None:
         turns = units(session.turns)
@@ -49,7 +57,7 @@ class _Index:
                 for turn, vector in zip(turns, vectors, strict=True)
             ]
         )
-        self._texts |= {turn.key: turn.text for turn in turns}
+        self._turns |= {turn.key: turn for turn in turns}
 
     def settle(self) -> None:
         pass  # a write is in the index when it returns
@@ -60,10 +68,16 @@ class _Index:
         found = self._store.query(query)
         return Ranking(
             tuple(
-                Hit(item=key, sources=(key,), text=self._texts[key], score=float(score))
+                Hit(
+                    item=key,
+                    sources=(key,),
+                    text=self._turns[key].text,
+                    score=float(score),
+                    time=self._turns[key].time,
+                )
                 for key, score in zip(found.ids, found.similarities, strict=True)
             )
         )
 
     def close(self) -> None:
-        self._texts.clear()
+        self._turns.clear()
