@@ -110,12 +110,14 @@ class HitCounts(msgspec.Struct, frozen=True, kw_only=True):
             order says nothing about relevance.
         transformed: Hits of forms that a system made of what was said, such as facts. The target
             `raw` gives them no credit, wherever they come from.
+        repeated: Hits of an item that stood in the same list before. They earn nothing again.
     """
 
     total: int
     unattributed: dict[str, int]
     tied: int
     transformed: int = 0
+    repeated: int = 0
 
 
 class StoreCounts(msgspec.Struct, frozen=True, kw_only=True):

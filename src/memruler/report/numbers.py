@@ -105,7 +105,13 @@ def hits(found: HitCounts) -> str:
         if found.tied
         else ""
     )
-    return f"{found.total} returned; {made}not attributed: {lost or 'none'}{tied}"
+    again = (
+        f"; {found.repeated} name an item that stood in the same list before, and earn nothing "
+        "again"
+        if found.repeated
+        else ""
+    )
+    return f"{found.total} returned; {made}not attributed: {lost or 'none'}{again}{tied}"
 
 
 def context(size: ContextSize) -> str:

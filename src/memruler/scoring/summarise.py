@@ -133,6 +133,12 @@ def _blind(scores: LevelScores) -> str:
     )
 
 
+def _repeated(hits: NDArray[np.int64]) -> int:
+    """Entries that name an item which stood in the same list before [Q, L]; -1 is padding."""
+    inside = np.sort(hits, axis=1)
+    return int(((inside[:, 1:] == inside[:, :-1]) & (inside[:, 1:] >= 0)).sum())
+
+
 def _population(run: RunArrays, excluded: NDArray[np.object_]) -> PopulationCounts:
     part = run.manifest.fingerprint["population"]
     measured = counted(excluded)
@@ -196,6 +202,7 @@ def summarise(
             unattributed={scores.level: scores.unattributed for scores in levels},
             tied=int((run.tied & measured).sum()),
             transformed=levels[0].transformed,
+            repeated=_repeated(run.hits[measured]),
         ),
         without_gold={s.level: s.without_gold for s in levels if s.without_gold},
         store=store,
