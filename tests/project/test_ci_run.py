@@ -27,7 +27,7 @@ def _ci(folder: Path, fails: str, status: int) -> tuple[int, list[str]]:
     shutil.copy(ROOT / ".ci" / "run", folder / ".ci" / "run")
     programs = folder / "programs"
     programs.mkdir()
-    for name in ("python3", "git"):
+    for name in ("python3", "git", "chromium"):
         (programs / name).write_text(FAKE.replace("{bash}", str(BASH)), encoding="utf-8")
         (programs / name).chmod(0o755)
     environment = {
@@ -55,6 +55,7 @@ def test_all_steps_in_order(tmp_path):
         "python3 -m venv .venv",
         "pip install -e .[local,dev]",
         "python -m pytest",
+        "pip install --requirement requirements/systems.txt",
         models,
         "python -m pytest -m slow",
     ]
