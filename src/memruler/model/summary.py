@@ -167,7 +167,8 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         mean_ms, p50_ms, p95_ms: Search latency over `queries`; the percentiles are None when
             queries were searched in a batch, where no single query has a latency.
-        queries: Searches without error.
+        queries: Searches that count: without error, and not the first of their category.
+        warmup: Searches without error that were left out as the first of their category.
         basis: What a latency is here, in words.
         ingest_turns_per_s: Turns written per second, until settled.
     """
@@ -178,6 +179,7 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
     queries: int
     basis: str
     ingest_turns_per_s: float | None
+    warmup: int = 0
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,11 +10,12 @@ from memruler.store.tables import INGEST, TIMINGS, TRACE, write_table
 
 @pytest.fixture
 def timed(make_run):
-    """A run whose searches took as long as told; None is a failed one."""
+    """A run whose searches took as long as told, after a warm-up; None is a failed one."""
 
     def build(name, times, *, batched=False):
         path = make_run(name)
-        rows = [{"instance": 0, "query": at, "repeat": 0} for at in range(len(times))]
+        times = times if batched else [77.0, *times]
+        rows = [{"instance": 0, "query": 0, "repeat": at} for at in range(len(times))]
         with RunFolder.claim(path.parent, path.name) as folder:
             trace = [
                 {
@@ -50,7 +51,7 @@ def test_percentiles_are_those_of_the_summary(timed, marks, texts):
     assert (told.p50_ms, told.p95_ms, told.queries) == (2.5, pytest.approx(3.85), 4)
     assert figure.table[1][:7] == ["r", "2.500", "2.500", "3.850", "1.000", "4.000", "4"]
     assert "r: p50 2.5, p95 3.85 ms" in texts(figure)
-    assert "4 searches without error, each by itself" in figure.caption
+    assert "4 searches that count, each by itself" in figure.caption
     heights = sorted(1 - y / 220 for fill, _, _, y in marks(figure) if fill)
     assert heights == pytest.approx([0.5, 0.95], abs=1e-3)
     # From 0 ms, and as far right as the times say.
@@ -73,7 +74,7 @@ def test_batches_stand_apart_without_percentiles(timed, texts, parsed):
     assert "var(--series-2)" not in figure.svg[: figure.svg.index("batches")]
     assert "var(--series-1)" not in figure.svg[figure.svg.index("batches") :]
     assert figure.table[2][:4] == ["two", "3.000", "-", "-"]
-    assert "2 searches without error, 1 batches" in figure.caption
+    assert "2 searches that count, 1 batches" in figure.caption
 
 
 def test_none_and_all_failed(timed):

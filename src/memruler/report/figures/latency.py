@@ -6,16 +6,14 @@ from typing import Any, Final
 
 import msgspec
 import numpy as np
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from memruler.model.summary import Timing
 from memruler.report.figures.record import Figure, Missing
 from memruler.report.figures.render import LINE, SERIES, Panel, draw
 from memruler.report.figures.words import MOST_RUNS, first_runs, folder_names, number
-from memruler.scoring.timing import timing
+from memruler.scoring.timing import latencies, timing
 from memruler.store.folder import RunFolder
-from memruler.store.tables import read_table
 
 __all__ = ["latency"]
 
@@ -65,12 +63,8 @@ def latency(runs: Sequence[Path], names: Sequence[str] = ()) -> Figure | Missing
 
 def _times(at: int, path: Path, label: str) -> _Times:
     folder = RunFolder.open(path)
-    done = np.asarray(pc.is_null(read_table(folder, "trace", columns=["error"]).column("error")))
-    times = read_table(folder, "timings", columns=["instance", "latency_ms"])
-    values = np.asarray(times.column("latency_ms"), dtype=np.float64)[done]
-    ingest = read_table(folder, "ingest", columns=["batched"])
-    batches = int(pc.sum(ingest.column("batched")).as_py() or 0)
-    return _Times(at, label, timing(folder), values, batches)
+    found = latencies(folder)
+    return _Times(at, label, timing(folder), found.values, found.batches)
 
 
 def _panels(found: Sequence[_Times]) -> Iterator[Panel]:
@@ -183,7 +177,7 @@ def _caption(found: Sequence[_Times]) -> str:
             if one.batches
             else "each by itself"
         )
-        said.append(f"{one.label}: {number(len(one.values))} searches without error, {batched}.")
+        said.append(f"{one.label}: {number(len(one.values))} searches that count, {batched}.")
     said.append(
         "Wall time of one machine at one time: two runs differ in it by chance. `memruler time` "
         "compares two systems."
