@@ -37,6 +37,8 @@ CALLS = {
     "targets runs/derived": r"\w",
     "sweep sweep.toml --out swept": r"SWEEP of 2 cells",
     "sweep sweep.toml --dry-run": r"",
+    "ab ab.toml --out sided": r"B IS WORSE  recall_all@3 ",
+    "ab ab.toml --dry-run": r"a\n",
     "ablate ablation.toml --out ablated": r"ABLATION of 2 factors in 4 cells",
     "audit sample runs/derived --out cases.csv": r"\d+ cases of",
     "audit read labelled.csv": r"relaxed credit justified: ",
@@ -127,6 +129,12 @@ def folder(tmp_path_factory):
         f'out = "ablated"\nmetrics = [{{ level = "turn", metric = "recall_all@3" }}]\n{study}'
         "[factors.small]\noff = { capacity = 4 }\non = { capacity = 3 }\n"
         "[factors.words]\noff = { stop_words = true }\non = { stop_words = false }\n"
+    )
+    Path("ab.toml").write_text(
+        'out = "sided"\nlimit = 3\ncutoffs = [1, 3]\nshared = true\n'
+        '[corpus]\nname = "jsonl"\npath = "hostile.jsonl"\n[a]\nsystem = "builtin:lexical"\n'
+        f'name = {json.dumps(RTL + WIDE)}\n[b]\nsystem = "builtin:lexical"\n'
+        "settings = { capacity = 3 }\n"
     )
     Path("draws.csv").write_text(
         "id,repeat,right\n"

@@ -31,7 +31,8 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     found = Clock()
-    monkeypatch.setattr("memruler.replay.instance.perf_counter", found)
+    for room in ("instance", "searches"):
+        monkeypatch.setattr(f"memruler.replay.{room}.perf_counter", found)
     monkeypatch.setattr("memruler.replay.timing.gc.collect", int)  # slow in a process so full
     return found
 
@@ -177,7 +178,9 @@ def test_a_side_that_fails_ends_it(make_side, side, what, monkeypatch):
 
     setattr(sides[side].system, what, fails)
     # Until it fails, the clock stands still on that side; that must not be what ends it.
-    monkeypatch.setattr("memruler.replay.instance.perf_counter", iter(range(100_000)).__next__)
+    ticking = iter(range(100_000)).__next__
+    for room in ("instance", "searches"):
+        monkeypatch.setattr(f"memruler.replay.{room}.perf_counter", ticking)
     with pytest.raises(SystemUnderTestError, match="the memory is full") as caught:
         timed(sides["base"], sides["candidate"], rounds=8)
     assert str(caught.value.where).startswith(f"{side}, instance inst-")

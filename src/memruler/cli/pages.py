@@ -26,6 +26,7 @@ GUIDES: dict[str, str] = {
     "judge": "judges",
     "targets": "sensitivity",
     "sweep": "sweep",
+    "ab": "ab",
     "audit": "audit",
     "failures": "failures",
     "abstention": "abstention",

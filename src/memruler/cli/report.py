@@ -50,6 +50,7 @@ def command(
     from memruler.store.safe import write_atomic  # noqa: PLC0415
 
     _require_sense(html, markdown, corpus, file, show=show)
+    _require_outside(runs, html, markdown)
     said = None if corpus is None else open_corpus(corpus, file)
     found = report_of(runs, changed=changed, shared=shared)
     if html is not None:
@@ -83,6 +84,18 @@ def _require_sense(
         raise UsageError("--corpus is read for --html alone", hint="leave it out, or name a file")
     if html is not None and markdown is not None and html.resolve() == markdown.resolve():
         raise UsageError("--html and --markdown are the same file", hint="name two")
+
+
+def _require_outside(runs: tuple[Path, ...], *pages: Path | None) -> None:
+    """Refuse a page that would lie in a run folder, or take the place of one of its files."""
+    folders = {run.resolve() for run in runs}
+    for page in pages:
+        if page is not None and folders & set(page.resolve().parents):
+            raise UsageError(
+                "a page would lie in a run folder, in which nothing is changed",
+                where=page,
+                hint="name a file outside of it",
+            )
 
 
 def _told(html: Path | None, markdown: Path | None) -> None:

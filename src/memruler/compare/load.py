@@ -23,6 +23,7 @@ __all__ = [
     "QueryText",
     "Scores",
     "load",
+    "name_of",
     "names",
     "read_scores",
     "side",
@@ -98,12 +99,18 @@ def names(base: Path, candidate: Path) -> tuple[str, str]:
 
     A manifest would not do: a copied or renamed folder keeps the stem it was measured under.
     """
+    own, other = name_of(base), name_of(candidate)
+    return (own, other) if own != other else (_text(base), _text(candidate))
+
+
+def name_of(path: Path) -> str:
+    """A folder's own name as text that can be written: bytes that are no UTF-8 become escapes."""
     # `.` and `..` have no name of their own.
-    own = [
-        path.name if path.name not in {"", ".."} else path.resolve().name
-        for path in (base, candidate)
-    ]
-    return (own[0], own[1]) if own[0] != own[1] else (str(base), str(candidate))
+    return _text(path.name if path.name not in {"", ".."} else path.resolve().name)
+
+
+def _text(path: str | Path) -> str:
+    return str(path).encode("utf-8", "backslashreplace").decode()
 
 
 def load(path: Path, name: str) -> LoadedRun:

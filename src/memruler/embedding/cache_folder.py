@@ -8,8 +8,9 @@ so a process that still has the old file open cannot tidy up the new one's side 
 import os
 import re
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from memruler.embedding.cache_file import SIDE_FILES
@@ -22,6 +23,7 @@ __all__ = [
     "VectorFile",
     "cache_limit",
     "current_file",
+    "fresh_vectors",
     "other_bytes",
     "parse_size",
     "set_aside",
@@ -31,6 +33,7 @@ __all__ = [
 
 _DEFAULT_LIMIT = 2 * 1024**3
 _LIMIT_VARIABLE = "MEMRULER_CACHE_MAX"
+_FOLDER_VARIABLE = "MEMRULER_VECTORS"
 _STEM_DIGITS = 32
 _NAME = re.compile(
     r"(?P<stem>[0-9a-f]{32})\.(?P<generation>[0-9]{1,9})\.sqlite(?P<aside>\.damaged)?"
@@ -78,8 +81,31 @@ class VectorFile(NamedTuple):
 
 
 def vectors_dir() -> Path:
-    """Where the files are; it may not exist."""
-    return cache_dir() / "vectors"
+    """Where the files are: `MEMRULER_VECTORS`, else `vectors` in the cache folder.
+
+    It may not exist.
+    """
+    named = os.environ.get(_FOLDER_VARIABLE)
+    return Path(named) if named else cache_dir() / "vectors"
+
+
+@contextmanager
+def fresh_vectors() -> Iterator[None]:
+    """Keep vectors in an empty folder of its own inside, here and in processes started here.
+
+    What is timed inside embeds every text that it did not embed itself. Not for threads: the
+    environment is one for all of them.
+    """
+    before = os.environ.get(_FOLDER_VARIABLE)
+    with TemporaryDirectory(prefix="memruler-vectors-") as folder:
+        os.environ[_FOLDER_VARIABLE] = folder
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ[_FOLDER_VARIABLE]
+            else:
+                os.environ[_FOLDER_VARIABLE] = before
 
 
 def parse_size(text: str) -> int:

@@ -28,6 +28,7 @@ __all__ = [
     "SearchesMany",
     "SessionInput",
     "SystemIdentity",
+    "TellsQuietReads",
     "TurnInput",
     "Warns",
 ]
@@ -253,6 +254,14 @@ class Warns(Protocol):
 
     def warnings(self) -> Sequence[str]:
         """One sentence each; empty when all is well."""
+
+
+@runtime_checkable
+class TellsQuietReads(Protocol):
+    """A system that may reinforce what is read, and can say how a measurement avoids it."""
+
+    def quiet_reads(self) -> str | None:
+        """How its searches are told not to reinforce; None where nothing tells them."""
 
 
 @runtime_checkable

@@ -57,6 +57,8 @@ class Client:
         timeout: Seconds per connect, read and write.
         retries: How often a broken connection or a 5xx is tried again.
         redirects: How many redirects one request may follow.
+        stay: Refuse a redirect to another origin, which headers and bodies may be secret for.
+        hide: Takes secrets out of what a message quotes, beside those of well-known headers.
         on_wait: Told the error and the seconds before each wait.
         transport: What carries the requests; None for the network.
     """
@@ -68,11 +70,15 @@ class Client:
         timeout: httpx2.Timeout = TIMEOUT,
         retries: int = RETRIES,
         redirects: int = _REDIRECTS,
+        stay: bool = False,
+        hide: Callable[[str], str] | None = None,
         on_wait: Callable[[HttpError, float], None] | None = None,
         transport: httpx2.BaseTransport | None = None,
     ) -> None:
         self._retries = retries
         self._redirects = redirects
+        self._stay = stay
+        self._hide = hide
         self._on_wait = on_wait
         self._http = httpx2.Client(
             headers={"User-Agent": f"memruler/{__version__}", **(headers or {})},
@@ -181,7 +187,7 @@ class Client:
         except httpx2.InvalidURL as error:
             raise HttpError(f"not a URL: {error}", hint="check the address") from error
         _check_scheme(request)
-        hide = Hide(request)
+        hide = Hide(request, self._hide)
         try:
             response = self._follow(request)
             try:
@@ -200,7 +206,7 @@ class Client:
             if not response.has_redirect_location:
                 return response
             response.close()
-            request = _redirected(request, response)
+            request = _redirected(request, response, stay=self._stay)
         raise HttpError(
             f"more than {self._redirects} redirects", where=shown(request.url), hint="try later"
         )
@@ -213,7 +219,9 @@ def _check_scheme(request: httpx2.Request) -> None:
         )
 
 
-def _redirected(request: httpx2.Request, response: httpx2.Response) -> httpx2.Request:
+def _redirected(
+    request: httpx2.Request, response: httpx2.Response, *, stay: bool
+) -> httpx2.Request:
     """The next request, without secrets where the origin changes."""
     following = response.next_request
     if following is None:
@@ -226,6 +234,12 @@ def _redirected(request: httpx2.Request, response: httpx2.Response) -> httpx2.Re
         )
     _check_scheme(following)
     if following.url.origin != request.url.origin:
+        if stay:
+            raise HttpError(
+                f"refusing a redirect to another origin: {shown(following.url)}",
+                where=shown(request.url),
+                hint="name that address itself, if it is the one that you mean",
+            )
         for name in SECRET_HEADERS:
             following.headers.pop(name, None)
     return following

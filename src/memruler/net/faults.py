@@ -1,5 +1,6 @@
 """What servers and connections do wrong, in one line for people, without the request's secrets."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import httpx2
@@ -18,9 +19,15 @@ _SHORTEST_SECRET = 4  # replacing shorter texts would only garble the message
 
 
 class Hide:
-    """Replaces the secrets of a request in a text that may quote it."""
+    """Replaces the secrets of a request in a text that may quote it.
 
-    def __init__(self, request: httpx2.Request) -> None:
+    Args:
+        request: Whose headers and address are looked at.
+        more: Replaces the secrets that the caller knows of.
+    """
+
+    def __init__(self, request: httpx2.Request, more: Callable[[str], str] | None = None) -> None:
+        self._more = more
         values = [request.headers[name] for name in SECRET_HEADERS if name in request.headers]
         words = [word for value in values for word in (value, *value.split())]
         words.append(request.url.password or "")
@@ -29,6 +36,8 @@ class Hide:
 
     def __call__(self, text: str) -> str:
         """The text with `***` for every secret."""
+        if self._more is not None:
+            text = self._more(text)
         for word in self._words:
             text = text.replace(word, "***")
         return text

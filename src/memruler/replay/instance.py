@@ -1,7 +1,7 @@
 """Drives one instance through a system: ingest, settle, search, and what came of it."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from time import perf_counter
 
@@ -19,24 +19,18 @@ from memruler.model.system import (
     Memory,
     MemorySystem,
     Namespace,
-    Ranking,
-    SearchesMany,
     SearchRequest,
 )
 from memruler.replay.inputs import InstanceInputs, instance_inputs
 from memruler.replay.lineage import LineageBook
 from memruler.replay.namespaces import erase
 from memruler.replay.own_answers import OwnAnswer, own_answers, require_answers
+from memruler.replay.searches import Answer, Failed, Tick, search_all
 from memruler.replay.settings import RunSettings
+from memruler.replay.steps import Pause, Steps, to_end
 from memruler.replay.timeline import InstanceClock
 
-__all__ = ["EmbedderUse", "Failed", "InstanceResult", "Tick", "replay_instance"]
-
-Failed = Callable[[str, int], None]
-"""Called with the error of a search, and how many searches of the instance are done."""
-
-Tick = Callable[[str, int, int], None]
-"""Called with what is going on, how many are done, and of how many."""
+__all__ = ["EmbedderUse", "Failed", "InstanceResult", "Tick", "replay_instance", "replay_steps"]
 
 
 def _tolerated(error: str, searched: int) -> None:
@@ -91,47 +85,6 @@ class InstanceResult(msgspec.Struct, frozen=True, kw_only=True):
     left: str | None = None
 
 
-class _Answer(msgspec.Struct):
-    """One search: a ranking, or the line that says why there is none."""
-
-    ranking: Ranking
-    latency_ms: float
-    error: str | None = None
-    kind: str | None = None
-
-
-def _search_all(
-    memory: Memory,
-    requests: Sequence[SearchRequest],
-    one_by_one: bool,
-    tick: Tick,
-    failed: Failed,
-) -> tuple[list[_Answer], bool]:
-    """Search every request; a search that fails is kept as its error, never as an empty list."""
-    if isinstance(memory, SearchesMany) and not one_by_one:
-        start = perf_counter()
-        rankings = memory.search_many(requests)
-        share = (perf_counter() - start) * 1000 / max(len(requests), 1)
-        if len(rankings) != len(requests):
-            raise SystemUnderTestError(
-                f"search_many returned {len(rankings)} rankings for {len(requests)} requests"
-            )
-        tick("search", len(requests), len(requests))
-        return [_Answer(ranking, share) for ranking in rankings], True
-    answers: list[_Answer] = []
-    for done, request in enumerate(requests, 1):
-        start = perf_counter()
-        try:
-            ranking, error, kind = memory.search(request.text, request.k, request.at), None, None
-        except SystemUnderTestError as failure:
-            ranking, error, kind = Ranking(()), str(failure), failure.kind
-        answers.append(_Answer(ranking, (perf_counter() - start) * 1000, error, kind))
-        if error is not None:
-            failed(error, done)
-        tick("search", done, len(requests))
-    return answers, False
-
-
 def _finite(score: float | None) -> float | None:
     # An infinite or NaN score is no score; the rank stands whatever the score says.
     return score if score is not None and math.isfinite(score) else None
@@ -156,7 +109,7 @@ def _chars(hits: Sequence[Hit], rows: Sequence[int], book: LineageBook) -> int |
 
 
 def _trace(
-    query: Query, answer: _Answer, own: OwnAnswer, limit: int, book: LineageBook
+    query: Query, answer: Answer, own: OwnAnswer, limit: int, book: LineageBook
 ) -> TraceRecord:
     hits = answer.ranking.hits
     if len(hits) > limit:
@@ -219,7 +172,33 @@ def replay_instance(
     tick: Tick,
     failed: Failed = _tolerated,
 ) -> InstanceResult:
-    """Replay one instance in a fresh namespace.
+    """Replay one instance in a fresh namespace; see `replay_steps`."""
+    return to_end(
+        replay_steps(
+            system,
+            namespace,
+            instance,
+            queries=queries,
+            clock=clock,
+            settings=settings,
+            tick=tick,
+            failed=failed,
+        )
+    )
+
+
+def replay_steps(
+    system: MemorySystem,
+    namespace: Namespace,
+    instance: Instance,
+    *,
+    queries: Sequence[Query],
+    clock: InstanceClock,
+    settings: RunSettings,
+    tick: Tick,
+    failed: Failed = _tolerated,
+) -> Steps[InstanceResult]:
+    """Replay one instance in a fresh namespace, pausing before it is written and every search.
 
     Args:
         system: The system under test.
@@ -239,6 +218,7 @@ def replay_instance(
     """
     done_well, requests = False, list[SearchRequest]()
     inputs = instance_inputs(instance, clock, settings.text, settings.granularity, settings.forms)
+    yield Pause(instance.position, 0)
     memory = system.open(namespace)
     before = _use(system)
     try:
@@ -252,7 +232,15 @@ def replay_instance(
         written = _use(system)
         truncated = memory.truncated() if isinstance(memory, CountsTruncated) else None
         requests = [SearchRequest(text=q.text, k=settings.limit, at=clock.at) for q in queries]
-        answers, batched = _search_all(memory, requests, settings.one_by_one, tick, failed)
+        answers, batched = yield from search_all(
+            memory,
+            requests,
+            instance.position,
+            one_by_one=settings.one_by_one,
+            tick=tick,
+            failed=failed,
+        )
+        yield Pause(instance.position, len(queries) + 1, last=True)
         searched = _use(system)
         own = [OwnAnswer()] * len(queries)
         if answering is not None:

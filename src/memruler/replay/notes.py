@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from memruler.model.run import Determinism
-from memruler.model.system import SystemIdentity
+from memruler.model.system import MemorySystem, SystemIdentity, TellsQuietReads
 from memruler.replay.forms import Forms
 from memruler.replay.lineage import AMBIGUOUS
 from memruler.replay.settings import RunSettings
 from memruler.replay.tally import Tally
 
-__all__ = ["decay_sentence", "lineage_warnings", "run_notes", "run_warnings"]
+__all__ = ["decay_sentence", "lineage_warnings", "reads_sentence", "run_notes", "run_warnings"]
 
 _WAYS = {
     "reported": "by the sources that the system reported",
@@ -55,12 +55,28 @@ def decay_sentence(
     return sentence
 
 
+def reads_sentence(system: MemorySystem) -> str | None:
+    """Whether being measured can have changed a memory; None where a search changes nothing."""
+    if not isinstance(system, TellsQuietReads):
+        return None
+    quiet = system.quiet_reads()
+    if quiet is not None:
+        return f"searches do not reinforce what they read, says its file: {quiet}"
+    return (
+        "nothing tells this memory that a search only measures: `memruler systems check` says "
+        "whether a search changes the next ranking"
+    )
+
+
 def run_notes(
-    identity: SystemIdentity, settings: RunSettings, span: tuple[float, float] | None
+    system: MemorySystem,
+    identity: SystemIdentity,
+    settings: RunSettings,
+    span: tuple[float, float] | None,
 ) -> tuple[str, ...]:
     """What explains the numbers of a run."""
-    decay = decay_sentence(identity.settings, settings.timeline, span)
-    return () if decay is None else (decay,)
+    told = (decay_sentence(identity.settings, settings.timeline, span), reads_sentence(system))
+    return tuple(sentence for sentence in told if sentence is not None)
 
 
 def lineage_warnings(tally: Tally, forms: Forms) -> tuple[str, ...]:

@@ -15,12 +15,13 @@ from memruler.model.corpus import Instance, Query
 from memruler.model.run import Determinism, Manifest
 from memruler.model.system import Namespace, Warns
 from memruler.replay.begin import begin, require_same_run
-from memruler.replay.instance import Failed, InstanceResult, Tick, replay_instance
+from memruler.replay.instance import Failed, InstanceResult, Tick, replay_steps
 from memruler.replay.namespaces import fresh_name, noted, placed
 from memruler.replay.notes import lineage_warnings, run_notes, run_warnings
 from memruler.replay.plan import Plan
 from memruler.replay.probe import ProbeFailed, replay_again, replay_elsewhere, seen
 from memruler.replay.records import write_instance
+from memruler.replay.steps import AFTER, Pause, Steps, to_end
 from memruler.replay.tally import Tally
 from memruler.replay.timeline import instance_clock
 from memruler.store.binding import table_digests
@@ -29,7 +30,7 @@ from memruler.store.journal import Journal
 from memruler.store.safe import make_dir, remove_tree
 from memruler.store.seal import discard_journal, seal
 
-__all__ = ["measure"]
+__all__ = ["measure", "measuring"]
 
 _STORES = "stores"
 """Where the system's data lies while a run goes, one folder an instance."""
@@ -62,11 +63,19 @@ def measure(plan: Plan, folder: RunFolder, tick: Tick) -> Manifest:
         SystemUnderTestError: The system failed; what is done stays and can be resumed.
         Interrupted: A person stopped it; likewise.
     """
+    return to_end(measuring(plan, folder, tick))
+
+
+def measuring(plan: Plan, folder: RunFolder, tick: Tick) -> Steps[Manifest]:
+    """`measure` as steps, which pauses as `replay_steps` does, and once all instances are done.
+
+    Where it is to stop at a pause, a `KeyboardInterrupt` is thrown into it.
+    """
     with placed(plan.system, folder.path / _STORES / "server", folder.path / LOGS):
-        return _measured(_Run(plan, folder, tick))
+        return (yield from _measured(_Run(plan, folder, tick)))
 
 
-def _measured(run: _Run) -> Manifest:
+def _measured(run: _Run) -> Steps[Manifest]:
     plan, folder = run.plan, run.folder
     found = folder.manifest()
     if found is not None and found.state == "sealed":
@@ -74,7 +83,8 @@ def _measured(run: _Run) -> Manifest:
     with folder.journal() as journal:
         manifest = begin(plan, folder, fresh=not journal.done)
         try:
-            tally = _replay_all(run, manifest, journal)
+            tally = yield from _replay_all(run, manifest, journal)
+            yield Pause(AFTER, 0)
             determinism, doubt = _probe(run, manifest, journal, tally)
         except KeyboardInterrupt:
             done = len(journal.done)
@@ -100,7 +110,7 @@ def _measured(run: _Run) -> Manifest:
             span_days=tally.span_days,
             determinism=determinism,
             lineage_exported=all(entry.end.exported for entry in journal.entries.values()),
-            notes=run_notes(identity, plan.settings, tally.span_days),
+            notes=run_notes(plan.system, identity, plan.settings, tally.span_days),
             warnings=(
                 *lineage_warnings(tally, plan.settings.forms),
                 *run_warnings(tally, determinism, doubt),
@@ -130,7 +140,7 @@ def _take_up_sealed(run: _Run, found: Manifest) -> Manifest:
     return found
 
 
-def _replay_all(run: _Run, manifest: Manifest, journal: Journal) -> Tally:
+def _replay_all(run: _Run, manifest: Manifest, journal: Journal) -> Steps[Tally]:
     """Replay what is not yet done, and count all of it."""
     plan = run.plan
     tally = Tally(plan.settings.population, plan.settings.forms)
@@ -142,7 +152,7 @@ def _replay_all(run: _Run, manifest: Manifest, journal: Journal) -> Tally:
         tally.see(instance, queries)
         if instance.position not in journal.done:
             failed = tally.watch(instance.key, len(queries))
-            result = _replay(run, manifest, instance, queries, failed)
+            result = yield from _replay(run, manifest, instance, queries, failed)
             tally.see_errors(instance.key, result.traces)
             at = instance_clock(instance, plan.settings.timeline, manifest.clock).at
             population = plan.settings.population
@@ -181,7 +191,7 @@ def _replay(
     instance: Instance,
     queries: tuple[Query, ...],
     failed: Failed,
-) -> InstanceResult:
+) -> Steps[InstanceResult]:
     """Replay an instance in a namespace that nothing was ever written to."""
     plan, folder = run.plan, run.folder
     store = folder.path / _STORES / f"{instance.position:06d}"
@@ -191,7 +201,7 @@ def _replay(
     clock = instance_clock(instance, plan.settings.timeline, manifest.clock)
     try:
         with noted(plan.spec, space, folder.path, kept=plan.settings.keep) as note:
-            result = replay_instance(
+            result = yield from replay_steps(
                 plan.system,
                 space,
                 instance,

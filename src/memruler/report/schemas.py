@@ -20,12 +20,15 @@ from memruler.model.card import Card
 from memruler.model.failures import Failures
 from memruler.report.document import ReportDocument, encode
 from memruler.scoring.grade_record import GradesDocument
+from memruler.studies.ab_record import Ab
+from memruler.studies.ab_spec import AbSpec
 from memruler.studies.ablation_record import Ablation
 from memruler.studies.ablation_spec import AblationSpec
 from memruler.studies.audit_record import Audit
 from memruler.studies.baseline_record import BaselineCheck
 from memruler.studies.canary_record import Canary
 from memruler.studies.judge_agree import JudgeAgreement
+from memruler.studies.lineup_record import Lineup
 from memruler.studies.power_record import PowerStudy
 from memruler.studies.sweep_record import Sweep
 from memruler.studies.sweep_spec import SweepSpec
@@ -46,8 +49,11 @@ SCHEMAS: dict[str, tuple[str, Any]] = {
     "power.schema.json": ("What `memruler power --json` prints", PowerStudy),
     "ablation.schema.json": ("What `memruler ablate --json` prints", Ablation),
     "ablation-spec.schema.json": ("A SPEC.toml of `memruler ablate`", AblationSpec),
+    "lineup.schema.json": ("What `memruler lineup --json` prints", Lineup),
     "sweep.schema.json": ("What `memruler sweep --json` prints", Sweep),
     "sweep-spec.schema.json": ("A SPEC.toml of `memruler sweep`", SweepSpec),
+    "ab.schema.json": ("What `memruler ab --json` prints", Ab),
+    "ab-spec.schema.json": ("A SPEC.toml of `memruler ab`", AbSpec),
     "target-scores.schema.json": ("What `memruler score --json` prints", TargetScores),
     "sensitivity.schema.json": ("What `memruler targets --json` prints", Sensitivity),
     "bundle.schema.json": ("MANIFEST.json of a bundle", BundleManifest),

@@ -12,10 +12,29 @@ from memruler.model.summary import Timing
 from memruler.store.folder import RunFolder
 from memruler.store.tables import read_table
 
-__all__ = ["Latencies", "latencies", "timing"]
+__all__ = ["Latencies", "Searches", "latencies", "searches", "timing"]
 
 _WORK = ("ingest_embedded", "ingest_cached", "search_embedded", "search_cached")
 _INGEST = ["turns", "ingest_ms", "batched", *_WORK]
+
+
+class Searches(msgspec.Struct, frozen=True, eq=False, kw_only=True):
+    """Every search of a run, in the order of the trace, each array [n].
+
+    Attributes:
+        instances, queries: Position of its instance, and of its query in it.
+        values: Milliseconds.
+        failed: Whether it ended in an error.
+        first: Whether it is the first of its category; nowhere where there were batches.
+        batches: As in `Latencies`.
+    """
+
+    instances: NDArray[np.int64]
+    queries: NDArray[np.int64]
+    values: NDArray[np.float64]
+    failed: NDArray[np.bool_]
+    first: NDArray[np.bool_]
+    batches: int
 
 
 class Latencies(msgspec.Struct, frozen=True, eq=False, kw_only=True):
@@ -59,16 +78,28 @@ def latencies(folder: RunFolder) -> Latencies:
     an error is no latency. Where queries were searched in batches there is no first one, and each
     value is a share of its batch.
     """
+    found = searches(folder)
+    return Latencies(
+        values=found.values[~found.failed & ~found.first],
+        warmup=int((~found.failed & found.first).sum()),
+        batches=found.batches,
+    )
+
+
+def searches(folder: RunFolder) -> Searches:
+    """Every search, also those that do not count."""
     trace = read_table(folder, "trace", columns=["instance", "query", "error"])
     times = read_table(folder, "timings", columns=["latency_ms"])
     batches = int(pc.sum(read_table(folder, "ingest", ["batched"]).column("batched")).as_py() or 0)
-    counts = np.array(pc.is_null(trace.column("error")))
-    first = np.zeros(len(counts), dtype=np.bool_)
-    if not batches and len(counts):
+    first = np.zeros(len(trace), dtype=np.bool_)
+    if not batches and len(trace):
         first[_first_of_each(_categories(folder, trace))] = True
-    return Latencies(
-        values=np.asarray(times.column("latency_ms"), dtype=np.float64)[counts & ~first],
-        warmup=int((counts & first).sum()),
+    return Searches(
+        instances=np.asarray(trace.column("instance"), dtype=np.int64),
+        queries=np.asarray(trace.column("query"), dtype=np.int64),
+        values=np.asarray(times.column("latency_ms"), dtype=np.float64),
+        failed=~np.array(pc.is_null(trace.column("error"))),
+        first=first,
         batches=batches,
     )
 

@@ -11,7 +11,7 @@ from memruler.compare.comparable import shown
 from memruler.compare.exact import compare_loaded
 from memruler.compare.fingerprint import differences
 from memruler.compare.gate import Gate, gate_pair
-from memruler.compare.load import LoadedRun, load
+from memruler.compare.load import LoadedRun, load, name_of
 from memruler.compare.pairing import pair_runs
 from memruler.compare.record import Comparison, Reason, Verdict
 from memruler.compare.refusal import Incomparable
@@ -57,7 +57,11 @@ def check(
         UsageError: A declared key or a metric is unknown, or the run folder is not there.
         FormatError: `run` is no run folder, or the baseline is of a version that cannot be read.
     """
-    known: dict[str, Any] = {"baseline": baseline.name, "run": run.name, "accepted": None}
+    known: dict[str, Any] = {
+        "baseline": name_of(baseline),
+        "run": name_of(run),
+        "accepted": None,
+    }
     try:
         candidate = sound_run(run)
         if not exists(baseline):
@@ -87,7 +91,7 @@ def sound_run(run: Path) -> LoadedRun:
         FormatError: It is no run folder.
     """
     try:
-        loaded = load(run, run.name)
+        loaded = load(run, name_of(run))
         require_own_tables(RunFolder.open(run), loaded.manifest, TABLES)
     except FormatError as error:
         if not (run / MANIFEST).exists():

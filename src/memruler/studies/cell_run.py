@@ -16,7 +16,7 @@ from memruler.scoring.score import score
 from memruler.store.folder import RunFolder
 from memruler.studies.spec_cells import Cell
 
-__all__ = ["run_cell"]
+__all__ = ["finish", "kept", "named", "run_cell"]
 
 _FINISHED = "report.json"
 
@@ -43,21 +43,33 @@ def run_cell(
         Refusal: No query of the population can be measured.
         Interrupted: A person stopped it; what is finished is kept.
     """
-    with _named(cell, out):
+    with named(cell.folder, out):
         plan = plan_run(cell.plan)
         check_measurable(plan.corpus, plan.settings)
         with RunFolder.claim(out, cell.folder) as folder:
-            kept = _kept(plan, folder)
-            if not kept:
+            if not kept(plan, folder):
                 measure(plan, folder, tick)
-            scored = _scored(folder)
-            if kept and scored.issuperset(cutoffs):
-                return
-            score(folder, tuple(sorted(scored.union(cutoffs))))
-            report(folder)
+            finish(folder, cutoffs, report)
 
 
-def _kept(plan: Plan, folder: RunFolder) -> bool:
+def finish(
+    folder: RunFolder, cutoffs: Collection[int], report: Callable[[RunFolder], object]
+) -> None:
+    """Score and report a sealed run, unless it is finished and scored at all of the depths.
+
+    Args:
+        folder: The claimed run folder.
+        cutoffs: As in `run_cell`.
+        report: As in `run_cell`.
+    """
+    scored = _scored(folder)
+    if folder.has(_FINISHED) and scored.issuperset(cutoffs):
+        return
+    score(folder, tuple(sorted(scored.union(cutoffs))))
+    report(folder)
+
+
+def kept(plan: Plan, folder: RunFolder) -> bool:
     """Whether the folder holds this very run, finished."""
     found = folder.manifest()
     if found is None or found.state != "sealed" or not folder.has(_FINISHED):
@@ -79,21 +91,27 @@ def _scored(folder: RunFolder) -> set[int]:
 
 
 @contextmanager
-def _named(cell: Cell, out: Path) -> Iterator[None]:
-    """Say which cell an error is of, and what to do about it here."""
+def named(folder: str, out: Path, what: str = "cell") -> Iterator[None]:
+    """Say which cell an error is of, and what to do about it here.
+
+    Args:
+        folder: Name of its run folder.
+        out: Where it lies.
+        what: What a cell is called.
+    """
     try:
         yield
     except Interrupted as stop:
         raise Interrupted(stop.what, where=out, hint="repeat the same command to go on") from None
     except (UsageError, FormatError) as error:
         raise type(error)(
-            f"cell {cell.folder}: {error.what}", where=error.where, hint=_hint(cell, error)
+            f"{what} {folder}: {error.what}", where=error.where, hint=_hint(folder, error)
         ) from error
 
 
-def _hint(cell: Cell, error: MemrulerError) -> str | None:
+def _hint(folder: str, error: MemrulerError) -> str | None:
     if (error.hint or "").startswith("wait for it"):
         return "wait for it, or choose another `out`"  # removing it would ruin what is going on
     if isinstance(error, FormatError) or "--stem" in (error.hint or ""):
-        return f"remove the folder {cell.folder} to measure it anew, or choose another `out`"
+        return f"remove the folder {folder} to measure it anew, or choose another `out`"
     return error.hint

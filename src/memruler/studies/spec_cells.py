@@ -47,6 +47,10 @@ def words(table: Mapping[str, Any], prefix: str = "") -> dict[str, str | None]:
     return found
 
 
+def _is_file(system: str) -> bool:
+    return ".py:" in system or system.endswith(".toml")
+
+
 def plan_of(spec: StudySpec, given: Mapping[str, str], folder: Path) -> PlanSpec:
     """What is run for a cell.
 
@@ -65,7 +69,7 @@ def plan_of(spec: StudySpec, given: Mapping[str, str], folder: Path) -> PlanSpec
     return PlanSpec(
         corpus=corpus.name,
         path=None if corpus.path is None else str(folder / corpus.path),
-        system=spec.system if ".py:" not in spec.system else str(folder / spec.system),
+        system=str(folder / spec.system) if _is_file(spec.system) else spec.system,
         assignments=tuple(f"{key}={value}" for key, value in given.items() if key not in RUN_KEYS),
         population=corpus.population,
         settings=settings,

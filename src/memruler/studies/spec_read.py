@@ -10,7 +10,7 @@ import msgspec
 from memruler.errors import UsageError
 from memruler.plugins import did_you_mean
 from memruler.store.safe import read_bytes
-from memruler.studies.spec_base import SpecFaults, StudySpec
+from memruler.studies.spec_base import SpecFaults
 
 __all__ = ["Check", "read_spec_as"]
 
@@ -18,7 +18,7 @@ Check = Callable[[Mapping[str, Any], Collection[str]], Sequence[str]]
 """From the fields that could be read, with defaults, and the names of those that are written, to
 what is wrong with them beyond their types."""
 
-_Spec = TypeVar("_Spec", bound=StudySpec)
+_Spec = TypeVar("_Spec", bound=msgspec.Struct)
 
 
 def read_spec_as(kind: type[_Spec], path: Path, check: Check, page: str) -> _Spec:

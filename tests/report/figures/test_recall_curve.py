@@ -32,7 +32,7 @@ def test_numbers_are_those_of_the_summary(make_document, marks, texts):
             assert row["queries"] == f"{cell.counted}/{cell.of}"
     for panel, level in enumerate(("session", "turn")):
         found = marks(figure, panel)
-        for at, name in enumerate(("recall_any", "recall_micro", "recall_all"), 1):
+        for at, name in enumerate(("recall_all", "recall_micro", "recall_any"), 1):
             expected = [cell.values[name] for cell in cells(document, level).values()]
             drawn = means(found, f"var(--series-{at})")
             assert drawn == pytest.approx(expected, abs=1e-3)
@@ -73,7 +73,7 @@ def test_short_lists_bring_the_padded_mean(make_document, queries_a, marks):
     hollow = [y for fill, stroke, _, y in marks(figure) if not fill and stroke]
     padded = [c.padded["recall_all"] for k, c in cells(document, "session").items() if k > 1]
     assert [1 - y / 220 for y in hollow] == pytest.approx(padded, abs=1e-3)
-    filled = means(marks(figure), "var(--series-3)")
+    filled = means(marks(figure), "var(--series-1)")
     counted = [c.values["recall_all"] for c in cells(document, "session").values()]
     assert filled == pytest.approx(counted, abs=1e-3)
     assert counted[1:] != pytest.approx(padded, abs=1e-3)
@@ -81,11 +81,14 @@ def test_short_lists_bring_the_padded_mean(make_document, queries_a, marks):
     assert "Hollow points" not in recall_curve([make_document()]).caption
 
 
-def test_two_runs_are_a_panel_a_level_and_metric(make_document, marks, parsed):
+def test_two_runs_are_a_panel_a_level_and_metric(make_document, marks, parsed, texts):
     document = make_document()
     figure = recall_curve([document, document], ["base", "candidate"])
     assert len(parsed(figure.svg).findall("svg")) == 6
-    expected = [c.values["recall_any"] for c in cells(document, "session").values()]
+    # The headline's metric stands first.
+    titles = [text for text in texts(figure) if text.endswith(" level")]
+    assert titles[:2] == ["recall_all, session level", "recall_all, turn level"]
+    expected = [c.values["recall_all"] for c in cells(document, "session").values()]
     for colour in ("var(--series-1)", "var(--series-2)"):
         assert means(marks(figure), colour) == pytest.approx(expected, abs=1e-3)
     assert {row[0] for row in figure.table[1:]} == {"base", "candidate"}

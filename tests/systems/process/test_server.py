@@ -11,6 +11,7 @@ import pytest
 
 from memruler.errors import InstrumentError
 from memruler.systems.process.environment import accepts, environment, free_port
+from memruler.systems.process.secrets import Secrets
 from memruler.systems.process.server import ServerProcess, kept
 from memruler.systems.remote.spec import Ready
 
@@ -83,7 +84,7 @@ def test_a_server_is_waited_for_and_ended(script, ready):
 
 
 def test_a_server_that_dies_is_told_with_its_code_and_last_lines_but_no_secret(script):
-    server = started(script, free_port(), "dies", secrets=["s3cr3t-token"])
+    server = started(script, free_port(), "dies", secrets=Secrets(["s3cr3t-token"]))
     with pytest.raises(InstrumentError) as caught:
         server.until_ready(Ready(port=True, timeout=20), "http://127.0.0.1:1")
     assert "code 7" in str(caught.value)

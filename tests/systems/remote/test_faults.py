@@ -175,6 +175,7 @@ def test_a_port_that_is_taken_while_the_server_starts_is_given_up_for_another(be
         opened.place(bench.folder / "data", bench.folder / "logs")
         memory = opened.open(Namespace("bench-x", bench.folder / "data" / "x"))
         assert memory.search("anything", 3, datetime(2024, 1, 1)).hits == ()
+        memory.close()
     finally:
         opened.shut()
         others[0].close()

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from memruler.compare.exact import compare
-from memruler.compare.load import names
+from memruler.compare.load import name_of, names
 from memruler.compare.record import Comparison, Refused
 from memruler.compare.refusal import Incomparable
 from memruler.errors import UsageError
@@ -51,7 +51,7 @@ class Explorer:
         if len(paths) not in {1, 2}:
             raise UsageError("the explorer shows one run, or two side by side")
         if len(paths) == 1:
-            run = open_run(paths[0], paths[0].name or paths[0].resolve().name)
+            run = open_run(paths[0], name_of(paths[0]))
             return cls([run], columns_of([run], None), [])
         if paths[0].resolve() == paths[1].resolve():
             raise UsageError("a run cannot be compared with itself", where=paths[0])

@@ -15,7 +15,7 @@ __all__ = ["recall_curve"]
 
 _ID: Final = "recall-curve"
 _TITLE: Final = "Recall against depth"
-_METRICS: Final = ("recall_any", "recall_micro", "recall_all")
+_METRICS: Final = ("recall_all", "recall_micro", "recall_any")
 _FLOOR: Final = "recall_all, padded"
 _CEILING: Final = "most possible"
 _DASHES: Final = ([1, 0], [7, 3], [2, 2], [8, 3, 2, 3], [12, 4], [4, 4])

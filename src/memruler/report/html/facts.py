@@ -157,7 +157,8 @@ def fingerprint_rows(manifest: Manifest) -> Iterator[tuple[str, str, str]]:
     """Key, value, and whether two runs may differ in it."""
     for key, value in flatten(manifest.fingerprint).items():
         fixed = key.partition(".")[0] in FIXED
-        yield key, plain_json(value), "must be equal" if fixed else "equal, or declared"
+        rule = "must be equal" if fixed else "equal, or declared"
+        yield key, plain_json(value), rule.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def provenance_body(manifest: Manifest) -> Markup:

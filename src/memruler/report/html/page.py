@@ -6,6 +6,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from memruler.compare.fingerprint import differences
+from memruler.compare.load import name_of
 from memruler.compare.record import Comparison, Refused
 from memruler.model.corpus import Corpus
 from memruler.report.html import comparison_parts, run_parts
@@ -38,7 +39,7 @@ def run_sections(
         UsageError: The corpus is another one, or what draws the figures is not installed.
     """
     document = read_run(folder)
-    called = folder.resolve().name if name is None else name
+    called = name_of(folder) if name is None else name
     sections = [
         *run_figures(folder, document, called, corpus),
         grades_section(read_gradings(folder)),

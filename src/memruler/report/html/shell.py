@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 from functools import cache
 from importlib.resources import files
 
@@ -15,6 +16,14 @@ __all__ = ["ASSETS", "Linked", "asset", "shell"]
 
 ASSETS = ("page.css", "page.js", "explorer.css", "explorer.js")
 """Every style and script that a page may use, by its file name."""
+
+
+# Controls, marks that turn or hide text, and halves of surrogate pairs. What joins letters and
+# emoji stays.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\ud800-\udfff\ufeff\ufff9-\ufffb]"
+)
 
 
 class Linked(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,16 +86,21 @@ def shell(
     return str(
         render(
             "shell.html.j2",
-            title=title,
-            body=body,
+            title=_seen(Markup.escape(title)),
+            body=_seen(body),
             nav=nav,
-            data=data,
+            data=None if data is None else _seen(data),
             linked=linked,
             styles=[Markup(text) for text in own_styles],  # noqa: S704 - files of this package
             scripts=[Markup(text) for text in own_scripts],  # noqa: S704 - files of this package
             policy=_policy(own_styles, own_scripts, linked),
         )
     )
+
+
+def _seen(text: Markup) -> Markup:
+    """The same with what would not be seen spelled out: in JSON, too, it means the same."""
+    return Markup(_UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text))  # noqa: S704 - escaped
 
 
 def _policy(styles: tuple[str, ...], scripts: tuple[str, ...], linked: Linked | None) -> str:

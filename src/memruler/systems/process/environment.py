@@ -26,7 +26,9 @@ def environment(folder: Path, own: Mapping[str, str], passed: Sequence[str]) -> 
     home = {"HOME": str(folder), "TMPDIR": str(folder), "XDG_CACHE_HOME": str(folder / ".cache")}
     # No child of ours looks a telemetry host up at start.
     quiet = {"ORT_DISABLE_TELEMETRY": "1", "DO_NOT_TRACK": "1", "ANONYMIZED_TELEMETRY": "False"}
-    return {**quiet, **home, **here, **own}
+    # Its output is a file: a line that were folded for a terminal could cut a secret in two.
+    plain = {"COLUMNS": "1000", "NO_COLOR": "1", "TERM": "dumb"}
+    return {**quiet, **plain, **home, **here, **own}
 
 
 def free_port() -> int:

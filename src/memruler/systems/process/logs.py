@@ -2,18 +2,21 @@
 
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from memruler.errors import printable
 from memruler.store.safe import open_append
+from memruler.systems.process.secrets import Secrets
 
 __all__ = ["ServerLog"]
 
 _LARGEST = 10 * 2**20
 _LONGEST_LINE = 8192
-_SHORTEST_SECRET = 4
 _TAIL = 12
+_SHOWN, _SHOWN_LINE = 250, 160
+"""Characters of the last lines, and of each, that an error shows."""
 
 
 class ServerLog:
@@ -22,14 +25,13 @@ class ServerLog:
     Args:
         pipe: What the server writes to; read to its end.
         path: The file; appended to, at most 10 MiB in this life, the rest is read and dropped.
-        secrets: Texts that are replaced by `***`.
+        secrets: Replaced by `***`.
     """
 
-    def __init__(self, pipe: IO[bytes], path: Path, secrets: Sequence[str]) -> None:
+    def __init__(self, pipe: IO[bytes], path: Path, secrets: Secrets) -> None:
         self._pipe = pipe
         self._path = path
-        words = sorted((s for s in secrets if len(s) >= _SHORTEST_SECRET), key=len, reverse=True)
-        self._secrets = [word.encode() for word in words]
+        self._secrets = secrets
         self._tail: deque[str] = deque(maxlen=_TAIL)
         self._lock = threading.Lock()
         self._wanted: str | None = None
@@ -45,10 +47,16 @@ class ServerLog:
                 self._found.set()
         return self._found
 
-    def tail(self) -> list[str]:
-        """The last lines, without secrets."""
+    def last_words(self) -> str:
+        """`; its last lines: ...` for an error, without secrets; empty where it printed nothing.
+
+        What came last stands whole: the cause is mostly there.
+        """
         with self._lock:
-            return list(self._tail)
+            lines = [printable(line, _SHOWN_LINE) for line in self._tail]
+        while len(lines) > 1 and sum(map(len, lines)) > _SHOWN:
+            lines.pop(0)
+        return "; its last lines: " + " / ".join(lines) if lines else ""
 
     def join(self, seconds: float) -> None:
         """Wait until everything that was printed is in the file."""
@@ -57,14 +65,25 @@ class ServerLog:
     def _copy(self) -> None:
         with open_append(self._path) as file, self._pipe:
             written = 0
-            while line := self._pipe.readline(_LONGEST_LINE):
-                for secret in self._secrets:
-                    line = line.replace(secret, b"***")
+            for line in self._lines():
                 if written < _LARGEST:
                     file.write(line)
                     file.flush()
                     written += len(line)
                 self._see(line.decode("utf-8", "replace").rstrip())
+
+    def _lines(self) -> Iterator[bytes]:
+        """Lines without secrets; one that is too long comes in pieces."""
+        overlap = max(0, self._secrets.longest() - 1)
+        held = b""
+        while read := self._pipe.readline(_LONGEST_LINE + overlap):
+            ended = read.endswith(b"\n")
+            line = self._secrets.line(held + read) if ended else self._secrets.part(held + read)
+            # What may be the beginning of a secret waits for its rest.
+            whole = len(line) if ended else max(0, len(line) - overlap)
+            held = line[whole:]
+            yield line[:whole]
+        yield self._secrets.line(held)
 
     def _see(self, line: str) -> None:
         with self._lock:

@@ -13,12 +13,13 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from memruler.errors import InstrumentError, UsageError, printable
+from memruler.errors import InstrumentError, UsageError
 from memruler.net.client import Client
 from memruler.net.errors import HttpError
 from memruler.systems.process import keeper
 from memruler.systems.process.environment import accepts
 from memruler.systems.process.logs import ServerLog
+from memruler.systems.process.secrets import Secrets
 from memruler.systems.remote.spec import Ready
 
 __all__ = ["ServerProcess", "kept"]
@@ -55,7 +56,7 @@ class ServerProcess:
         cwd: Where it runs.
         log: The file that keeps what it prints.
         grace: Seconds between asking and killing.
-        secrets: Texts that never reach the log.
+        secrets: What never reaches the log.
 
     Raises:
         UsageError: On a system without process groups.
@@ -70,7 +71,7 @@ class ServerProcess:
         cwd: Path,
         log: Path,
         grace: float = 5.0,
-        secrets: Sequence[str] = (),
+        secrets: Secrets | None = None,
     ) -> None:
         self._name = Path(command[0]).name
         self._grace = grace
@@ -88,7 +89,7 @@ class ServerProcess:
             raise InstrumentError(
                 f"the server cannot be started: {error.strerror}", where=self._name
             ) from error
-        self._log = ServerLog(cast("IO[bytes]", self._process.stdout), log, secrets)
+        self._log = ServerLog(cast("IO[bytes]", self._process.stdout), log, secrets or Secrets())
         self._dead = threading.Event()
         threading.Thread(target=self._wait, daemon=True).start()
 
@@ -135,7 +136,7 @@ class ServerProcess:
         while not self._answers(ready, url, said):
             self.require_alive(_LOOK)
             if time.monotonic() >= end:
-                tail = self._tail()
+                tail = self._log.last_words()
                 self.stop()
                 raise InstrumentError(
                     f"the server was not ready after {ready.timeout:g} s{tail}",
@@ -172,14 +173,10 @@ class ServerProcess:
             checks.append(_page(url + ready.path))
         return all(checks)
 
-    def _tail(self) -> str:
-        lines = self._log.tail()
-        return ("; its last lines: " + " / ".join(printable(line) for line in lines)) * bool(lines)
-
     def _gone(self, what: str) -> InstrumentError:
         self._log.join(1)
         return InstrumentError(
-            f"{what} with code {self._process.returncode}{self._tail()}",
+            f"{what} with code {self._process.returncode}{self._log.last_words()}",
             where=self._name,
             hint="mend the server; finished instances are kept, and the same --stem goes on",
         )

@@ -4,9 +4,10 @@ from typing import Any, Protocol
 
 from memruler.errors import SystemUnderTestError
 from memruler.net.errors import HttpError
+from memruler.systems.process.secrets import Secrets
 from memruler.systems.remote.template import Values
 
-__all__ = ["Caller", "Scrub"]
+__all__ = ["Caller", "call_error"]
 
 
 class Caller(Protocol):
@@ -24,25 +25,9 @@ class Caller(Protocol):
         """Let go of the connection."""
 
 
-class Scrub:
-    """Takes secrets out of what may quote them.
-
-    Args:
-        secrets: Values, not names.
-    """
-
-    def __init__(self, secrets: set[str]) -> None:
-        self._secrets = sorted((s for s in secrets if s), key=len, reverse=True)
-
-    def __call__(self, text: str) -> str:
-        """The text with `***` for every secret."""
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
-        return text
-
-    def error(self, what: str, error: HttpError) -> SystemUnderTestError:
-        """An error of a call, without secrets."""
-        where = None if error.where is None else self(str(error.where))
-        return SystemUnderTestError(
-            self(f"{what}: {error.what}"), where=where, hint=error.hint, kind=error.kind
-        )
+def call_error(what: str, error: HttpError, secrets: Secrets) -> SystemUnderTestError:
+    """The error of a call, without secrets."""
+    where = None if error.where is None else secrets(str(error.where))
+    return SystemUnderTestError(
+        secrets(f"{what}: {error.what}"), where=where, hint=error.hint, kind=error.kind
+    )

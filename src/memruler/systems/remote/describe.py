@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from memruler.errors import UsageError
 from memruler.systems.process.environment import environment
-from memruler.systems.remote.calls import Scrub
+from memruler.systems.process.secrets import Secrets
 from memruler.systems.remote.draft import ListedTool, listed
+from memruler.systems.remote.hiding import secrets_in
 from memruler.systems.remote.mcp import McpCaller, Spoken, StdioCommand
 from memruler.systems.remote.spec import McpTransport
 from memruler.systems.remote.template import Values
@@ -47,7 +48,7 @@ def describe(target: str, *, timeout: float = 30.0) -> Described:
             stdio = StdioCommand(words, env, Path.cwd(), folder / "log")
         transport = McpTransport(url=target if is_url else None, timeout=timeout)
         caller = McpCaller(
-            transport, Values({}), stdio=stdio, server=None, scrub=Scrub(set()), secrets=set()
+            transport, Values({}), stdio=stdio, server=None, secrets=Secrets(secrets_in(target))
         )
         try:
             return Described(caller.spoken(), tuple(map(listed, caller.tools())), is_url)

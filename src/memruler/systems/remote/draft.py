@@ -6,6 +6,8 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from memruler.systems.remote.hiding import secrets_in
+
 __all__ = ["ListedTool", "draft", "guessed", "listed"]
 
 _ROLES = {
@@ -70,6 +72,8 @@ def draft(name: str, target: str, tools: Iterable[ListedTool], *, is_url: bool) 
         is_url: Whether `target` is one.
     """
     roles = guessed(tools)
+    for word in secrets_in(target):
+        target = target.replace(word, "{env:MEMORY_SECRET}")
     lines = [
         "# A draft from the tools that the server lists. Check every line against a real reply,",
         "# then run: memruler systems check THIS.toml",

@@ -7,8 +7,9 @@ import httpx2
 
 from memruler.net.client import Client
 from memruler.net.errors import HttpError
+from memruler.systems.process.secrets import Secrets
 from memruler.systems.process.server import ServerProcess
-from memruler.systems.remote.calls import Scrub
+from memruler.systems.remote.calls import call_error
 from memruler.systems.remote.spec import HttpCall, HttpTransport
 from memruler.systems.remote.template import Values
 
@@ -25,20 +26,26 @@ class HttpCaller:
         transport: Where the service is.
         values: For the placeholders of the transport.
         server: The started server; None where it runs elsewhere.
-        scrub: For error texts.
+        secrets: Taken out of errors and replies.
     """
 
     def __init__(
-        self, transport: HttpTransport, values: Values, server: ServerProcess | None, scrub: Scrub
+        self,
+        transport: HttpTransport,
+        values: Values,
+        server: ServerProcess | None,
+        secrets: Secrets,
     ) -> None:
         self._base = values.text(transport.url).rstrip("/")
         self._server = server
-        self._scrub = scrub
+        self._secrets = secrets
         timeout = httpx2.Timeout(transport.timeout, connect=min(10.0, transport.timeout))
         self._client = Client(
-            headers={name: values.text(text) for name, text in transport.headers.items()},
+            headers=values.headers(transport.headers),
             timeout=timeout,
             retries=transport.retries,
+            stay=True,
+            hide=secrets,
         )
 
     def __call__(self, call: HttpCall, values: Values) -> Any:
@@ -48,19 +55,19 @@ class HttpCaller:
         if call.query:
             pairs = {name: values.text(text) for name, text in call.query.items()}
             url += "?" + urlencode(pairs)
-        headers = {name: values.text(text) for name, text in call.headers.items()}
+        headers = values.headers(call.headers)
         try:
             reply = self._client.request(
                 call.method, url, headers=headers, json=values.fill(call.body)
             )
-            return reply.json() if reply.body.strip() else None
+            return self._secrets.reply(reply.json()) if reply.body.strip() else None
         except HttpError as error:
             if error.status in call.ok:
                 return None
             if self._server is not None and error.status is None:
                 self._server.require_alive(_NEWS)
             # Not chained: the cause may quote a secret.
-            raise self._scrub.error(f"{call.method} {call.path}", error) from None
+            raise call_error(f"{call.method} {call.path}", error, self._secrets) from None
 
     def close(self) -> None:
         """Close the connections."""

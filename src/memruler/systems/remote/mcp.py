@@ -8,17 +8,24 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memruler.errors import InstrumentError, SystemUnderTestError, UsageError, printable
+from memruler.errors import (
+    InstrumentError,
+    MemrulerError,
+    SystemUnderTestError,
+    UsageError,
+    printable,
+)
 from memruler.plugins import described
 from memruler.systems.process.logs import ServerLog
+from memruler.systems.process.secrets import Secrets
 from memruler.systems.process.server import ServerProcess, kept
-from memruler.systems.remote.calls import Scrub
 from memruler.systems.remote.spec import McpCall, McpTransport
 from memruler.systems.remote.template import Values
 
 __all__ = ["McpCaller", "Spoken", "StdioCommand", "decoded"]
 
 _NEWS = 1.0
+_SHOWN = 200
 _GRACE = 1.0
 """The SDK kills a server two seconds after it asked it to end; the keeper must be done by then."""
 
@@ -48,8 +55,7 @@ class McpCaller:
         values: For the placeholders of the transport.
         stdio: The command, where it speaks over standard streams.
         server: The started server behind a URL; None where it runs elsewhere.
-        scrub: For error texts.
-        secrets: Never in the log.
+        secrets: Taken out of errors, replies and the log.
 
     Raises:
         UsageError: The SDK is not installed.
@@ -63,8 +69,7 @@ class McpCaller:
         *,
         stdio: StdioCommand | None,
         server: ServerProcess | None,
-        scrub: Scrub,
-        secrets: set[str],
+        secrets: Secrets,
     ) -> None:
         try:
             from anyio.from_thread import start_blocking_portal  # noqa: PLC0415 - the extra
@@ -74,7 +79,7 @@ class McpCaller:
                 "MCP needs the SDK", where="mcp", hint="pip install 'memruler[mcp]'"
             ) from error
         self._server = server
-        self._scrub = scrub
+        self._secrets = secrets
         self._timeout = transport.timeout
         self._log: ServerLog | None = None
         self._stack = ExitStack()
@@ -82,7 +87,7 @@ class McpCaller:
         try:
             self._portal = self._stack.enter_context(start_blocking_portal())
             carrier = (
-                self._over_streams(stdio, secrets)
+                self._over_streams(stdio)
                 if stdio is not None
                 else self._over_http(transport, values)
             )
@@ -104,7 +109,8 @@ class McpCaller:
         """Name, version and protocol as the server says."""
         info = self._client.server_info
         name, version = ("", "") if info is None else (info.name, info.version)
-        return Spoken(str(name), str(version), str(self._client.protocol_version))
+        said = (str(name), str(version), str(self._client.protocol_version))
+        return Spoken(*map(self._secrets, said))
 
     def tools(self) -> list[Any]:
         """Every tool that the server lists, as the SDK's record (name, description, schema)."""
@@ -125,9 +131,11 @@ class McpCaller:
         if result.is_error:
             said = " ".join(getattr(block, "text", "") for block in result.content)
             raise SystemUnderTestError(
-                self._scrub(f"the tool {call.tool} failed: {printable(said)}"), kind="tool"
+                # Hidden before it is cut: half a secret would not be known as one.
+                f"the tool {call.tool} failed: {printable(self._secrets(said))}",
+                kind="tool",
             )
-        return decoded(result)
+        return self._secrets.reply(decoded(result))
 
     def close(self) -> None:
         """End the session, and the server where it speaks over standard streams."""
@@ -150,35 +158,36 @@ class McpCaller:
                 raise self._gone(f"{what}: the server ended", error) from None
             kinds = {REQUEST_TIMEOUT: "timeout", CONNECTION_CLOSED: "connection"}
             raise SystemUnderTestError(
-                self._scrub(f"{what}: {error.message}"), kind=kinds.get(error.code, "tool")
+                self._secrets(f"{what}: {error.message}"), kind=kinds.get(error.code, "tool")
             ) from None
         except Exception as error:  # noqa: BLE001 - likewise
             if self._server is not None:
                 self._server.require_alive(_NEWS)
             raise self._gone(f"{what}: the connection broke", error) from None
 
-    def _gone(self, what: str, error: Exception) -> InstrumentError:
-        if isinstance(error, InstrumentError):
+    def _gone(self, what: str, error: Exception) -> MemrulerError:
+        if isinstance(error, MemrulerError):
             return error
         if self._server is not None and not self._server.alive:
             try:
                 self._server.require_alive()
             except InstrumentError as death:
                 return death
-        lines = [] if self._log is None else self._log.tail()
-        tail = "; its last lines: " + " / ".join(map(printable, lines)) if lines else ""
+        if self._log is not None:
+            self._log.join(_NEWS)
+        said = printable(self._secrets(_innermost(error)), _SHOWN)
         return InstrumentError(
-            self._scrub(f"{what} ({_innermost(error)})") + tail,
+            f"{what} ({said})" + ("" if self._log is None else self._log.last_words()),
             hint="look at the server's log; finished instances are kept, and the same --stem "
             "goes on",
         )
 
-    def _over_streams(self, stdio: StdioCommand, secrets: set[str]) -> Any:
+    def _over_streams(self, stdio: StdioCommand) -> Any:
         from mcp import StdioServerParameters, stdio_client  # noqa: PLC0415 - the extra
 
         command = kept(stdio.command, _GRACE)
         read, self._ours = os.pipe()
-        self._log = ServerLog(os.fdopen(read, "rb"), stdio.log, sorted(secrets))
+        self._log = ServerLog(os.fdopen(read, "rb"), stdio.log, self._secrets)
         parameters = StdioServerParameters(
             command=command[0], args=command[1:], env=stdio.env, cwd=stdio.cwd
         )
@@ -191,12 +200,12 @@ class McpCaller:
 
         from memruler.net.carrier import RetryingTransport  # noqa: PLC0415 - with the SDK
 
-        headers = {name: values.text(text) for name, text in transport.headers.items()}
         http = httpx2.AsyncClient(
-            headers=headers,
+            headers=values.headers(transport.headers),
             timeout=httpx2.Timeout(transport.timeout, connect=10.0),
             transport=RetryingTransport(httpx2.AsyncHTTPTransport()),
         )
+        self._stack.enter_context(self._portal.wrap_async_context_manager(http))
         return streamable_http_client(values.text(transport.url or ""), http_client=http)
 
 

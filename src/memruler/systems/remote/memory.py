@@ -83,6 +83,7 @@ class RemoteMemory:
         self._last: TurnInput | None = None
         self._cut: dict[str, str] = {}
         self._items: list[MemoryItem] = []
+        self._gone = False
 
     def ingest(self, session: SessionInput) -> None:
         """Write a session, unit by unit, as the file says."""
@@ -115,7 +116,9 @@ class RemoteMemory:
             time.sleep(_POLL)
 
     def search(self, text: str, k: int, at: datetime) -> Ranking:
-        """Ask the server; see `Memory`."""
+        """Ask the server; see `Memory`. One that went with its namespace holds nothing."""
+        if self._gone:
+            return Ranking(())
         search = self._spec.search
         if not search.words:
             return Ranking(self._asked(text, k, at))
@@ -144,6 +147,8 @@ class RemoteMemory:
         if erase.http is not None or erase.mcp is not None:
             self._ask(erase, self._values)
         self._forget()
+        server = self._spec.server
+        self._gone = server is not None and server.per == "namespace"
 
     def close(self) -> None:
         """Let go of the connections, and end a server that only this namespace has."""

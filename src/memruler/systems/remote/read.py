@@ -10,6 +10,7 @@ import msgspec
 
 from memruler.errors import UsageError
 from memruler.store.safe import read_bytes
+from memruler.systems.remote.hiding import spelt_out
 from memruler.systems.remote.spec import RemoteSpec
 from memruler.systems.remote.template import FIELDS, names_in
 
@@ -84,6 +85,7 @@ def _faults(spec: RemoteSpec) -> Iterator[str]:
         (spec.erase, "erase"), (spec.http, ""), (spec.mcp, ""),
     ):  # fmt: skip
         yield from _placeholders(spec, table, place)
+    yield from spelt_out(spec)
 
 
 def _fresh(spec: RemoteSpec) -> bool:

@@ -1,6 +1,7 @@
 """From a server's reply to hits: where the lists are, and where things sit in their entries."""
 
 import hashlib
+import math
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -73,7 +74,7 @@ def _listed(listed: ListedHits, entries: list[Any]) -> Iterator[Hit]:
                 raise _malformed("an entry has neither an id nor a text")
             native = "text:" + hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:24]
         yield Hit(
-            item=str(native),
+            item=_text(str(native)) or "",
             score=_score(dig(entry, listed.score)) if listed.score is not None else None,
             sources=_sources(listed, entry),
             text=text,
@@ -94,7 +95,13 @@ def _score(value: Any) -> float | None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _malformed("a score is no number")
-    return float(value)
+    try:
+        score = float(value)
+    except OverflowError:
+        score = math.inf
+    if not math.isfinite(score):
+        raise _malformed("a score is no finite number")
+    return score
 
 
 def _time(value: Any) -> datetime | None:
@@ -118,12 +125,12 @@ def _sources(listed: ListedHits, entry: Any) -> tuple[str, ...] | None:
         return None
     value = dig(entry, listed.source)
     words = value if isinstance(value, list) else [value]
-    keys = [_key(listed.pattern, word) for word in words if isinstance(word, str) and word]
+    keys = [_key(listed.pattern, _text(word)) for word in words if isinstance(word, str) and word]
     return tuple(key for key in keys if key) or None
 
 
-def _key(pattern: str | None, word: str) -> str | None:
-    if pattern is None:
+def _key(pattern: str | None, word: str | None) -> str | None:
+    if pattern is None or word is None:
         return word
     found = re.search(pattern, word)
     return None if found is None else found[1]

@@ -17,13 +17,14 @@ from memruler.model.system import Memory, Namespace, SystemIdentity
 from memruler.store.safe import make_dir, remove_tree
 from memruler.systems.process.environment import accepts, environment, free_port
 from memruler.systems.process.server import ServerProcess
-from memruler.systems.remote.calls import Caller, Scrub
+from memruler.systems.remote.calls import Caller
+from memruler.systems.remote.hiding import secrets_of, shown_env
 from memruler.systems.remote.http import HttpCaller
 from memruler.systems.remote.mcp import McpCaller, Spoken, StdioCommand
 from memruler.systems.remote.memory import Connection, remote_memory
 from memruler.systems.remote.read import read_remote, with_settings
 from memruler.systems.remote.spec import RemoteSpec, ServerSpec
-from memruler.systems.remote.template import Values, names_in, secret, secret_names
+from memruler.systems.remote.template import Values, names_in
 
 __all__ = ["RemoteSystem", "open_remote"]
 
@@ -53,8 +54,7 @@ class RemoteSystem:
     def __init__(self, spec: RemoteSpec, raw: bytes) -> None:
         self._spec = spec
         self._digest = hashlib.sha256(raw).hexdigest()
-        self._secrets = {secret(name) for name in secret_names(msgspec.to_builtins(spec))}
-        self._scrub = Scrub(self._secrets)
+        self._secrets = secrets_of(spec)
         self._data: Path | None = None
         self._logs: Path | None = None
         self._own: tempfile.TemporaryDirectory[str] | None = None
@@ -71,6 +71,8 @@ class RemoteSystem:
         """What its file says, and what the running server says of itself."""
         spoken = self._ask_who()
         file = msgspec.to_builtins(msgspec.structs.replace(self._spec, capabilities=None))
+        if self._spec.server is not None:
+            file["server"]["env"] = shown_env(self._spec.server)
         settings = {"file": _plain(file)}
         if spoken is not None:
             settings["server"] = spoken._asdict()
@@ -94,6 +96,10 @@ class RemoteSystem:
     def outlives(self) -> bool:
         """See `RunsElsewhere`."""
         return self._spec.server is None
+
+    def quiet_reads(self) -> str | None:
+        """See `TellsQuietReads`."""
+        return self._spec.capabilities.quiet_reads
 
     def defaulted(self, chosen: Mapping[str, Any]) -> dict[str, Any]:
         """The file's settings that nobody typed."""
@@ -173,7 +179,7 @@ class RemoteSystem:
                 cwd=cwd,
                 log=log,
                 grace=server.grace,
-                secrets=sorted(self._secrets),
+                secrets=self._secrets,
             )
             try:
                 process.until_ready(server.ready, url)
@@ -223,10 +229,13 @@ class _Live:
         self._process = process
         self._stdio = stdio
         self._mcp: McpCaller | None = None
+        self._made: list[Connection] = []
 
     def connection(self) -> Connection:
         """A connection of one namespace; the MCP session is shared, since it may be the server."""
-        return Connection(self._http, lambda: _Shared(self.mcp()))
+        made = Connection(self._http, lambda: _Shared(self.mcp()))
+        self._made.append(made)
+        return made
 
     def spoken(self) -> Spoken:
         """What the server says of itself over MCP."""
@@ -242,13 +251,14 @@ class _Live:
                 self.values,
                 stdio=self._stdio,
                 server=self._process,
-                scrub=self._system._scrub,  # noqa: SLF001
                 secrets=self._system._secrets,  # noqa: SLF001
             )
         return self._mcp
 
     def stop(self) -> None:
-        """End the session and the server."""
+        """End the connections, the session and the server."""
+        while self._made:
+            self._made.pop().close()
         if self._mcp is not None:
             self._mcp.close()
             self._mcp = None
@@ -258,7 +268,7 @@ class _Live:
     def _http(self) -> Caller:
         transport = self._system._spec.http  # noqa: SLF001 - its own helper
         assert transport is not None  # noqa: S101 - checked when the file was read
-        return HttpCaller(transport, self.values, self._process, self._system._scrub)  # noqa: SLF001
+        return HttpCaller(transport, self.values, self._process, self._system._secrets)  # noqa: SLF001
 
 
 class _Shared:

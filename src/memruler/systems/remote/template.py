@@ -71,6 +71,18 @@ class Values:
 
         return _TOKEN.sub(one, template)
 
+    def headers(self, templates: Mapping[str, str]) -> dict[str, str]:
+        """The headers of a request.
+
+        Raises:
+            UsageError: No header can carry the text; it is not shown.
+        """
+        found = {name: self.text(text) for name, text in templates.items()}
+        for name, text in found.items():
+            if not (text.isascii() and text.isprintable()):
+                raise UsageError("no header can carry this: it is not plain ASCII", where=name)
+        return found
+
     def _value(self, name: str) -> Any:
         if name.startswith("env:"):
             return secret(name.removeprefix("env:"))
