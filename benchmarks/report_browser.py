@@ -46,6 +46,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         pages = reports(Path(folder), options.locomo.resolve())
+        weights = {name: sizes(page) for name, page in pages.items()}
         print_machine()
         opened: dict[str, list[float]] = {name: [] for name in pages}
         filtered: dict[str, list[float]] = {}
@@ -63,7 +64,7 @@ def main() -> None:
                     for label, spent in filters.items():
                         filtered.setdefault(f"{name}: {label}", []).append(spent / 1000)
             browser.close()
-    rows = [[name, f"{sizes(pages[name])}", *line(times, opened["empty"])]
+    rows = [[name, weights[name], *line(times, opened["empty"])]
             for name, times in opened.items()]  # fmt: skip
     print(table(["page", "MB", "median ms", "least", "most", "times empty"], rows) + "\n")
     rows = [[name, *line(times)] for name, times in filtered.items()]
@@ -107,7 +108,7 @@ def load(browser: Any, path: Path) -> tuple[float, dict[str, float]]:
 
 def sizes(path: Path) -> str:
     """Megabytes of a file."""
-    return f"{path.stat().st_size / 1e6:.2f}" if path.exists() else "-"
+    return f"{path.stat().st_size / 1e6:.2f}"
 
 
 def line(times: list[float], base: list[float] | None = None) -> list[str]:

@@ -9,9 +9,9 @@ folder go `run`, `check.json`, `check.md`, `check.xml` (JUnit) and, where there 
 decide, `proposal`.
 
 Exit code: 0 whatever the score did; what `memruler retrieval` ended with, where that is not 0
-(3: the instrument or the system broke); 3 where the check finds it broken; 4 where the run and the
-baseline must not be compared. With --report-only it is 0 for all of these. A second process in the
-same work folder ends at once, with 2 and a plain message.
+(3: the instrument or the system broke, or the program was killed); 3 where the check finds it
+broken; 4 where the run and the baseline must not be compared. With --report-only it is 0 for all of
+these. A second process in the same work folder ends at once, with 2 and a plain message.
 """  # noqa: INP001 - a script
 
 import argparse
@@ -38,6 +38,10 @@ from memruler.studies.baseline_record import BaselineCheck
 STEM = "run"
 DECIDE = {"moved", "incomparable", "no-baseline"}
 """Outcomes after which a person has something to decide."""
+
+BROKEN = 3
+OWN_CODES = {0, 2, BROKEN, 4, 130}
+"""What memruler itself ends with; any other code is that of a crash."""
 
 TOKENS = ("GH_TOKEN", "GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN")
 """What the memory under test has no business to see."""
@@ -90,7 +94,7 @@ def work_through(options: argparse.Namespace) -> int:
         stdout=subprocess.PIPE,
     )
     if not checked.stdout:
-        return checked.returncode  # the call itself was wrong, and stderr says how
+        return ended(checked)  # the call itself was wrong, and stderr says how
     (work / "check.json").write_text(checked.stdout, encoding="utf-8")
     outcome = json.loads(checked.stdout)["outcome"]
     sys.stdout.write((work / "check.md").read_text(encoding="utf-8"))
@@ -99,7 +103,7 @@ def work_through(options: argparse.Namespace) -> int:
     out = str(work / "proposal")
     proposed = memruler("baseline", "propose", *against, "--out", out, stdout=subprocess.DEVNULL)
     # That there is no baseline yet is the beginning, and not a fault.
-    return proposed.returncode or (0 if outcome == "no-baseline" else checked.returncode)
+    return ended(proposed) or (0 if outcome == "no-baseline" else checked.returncode)
 
 
 def broken(
@@ -114,9 +118,14 @@ def broken(
         baseline=options.baseline.name,
         run=STEM,
         accepted=None,
-        code=measured.returncode,
+        code=ended(measured),
         broken=f"the measurement ended with {measured.returncode}: {said}",
     )
+
+
+def ended(program: subprocess.CompletedProcess[str]) -> int:
+    """How memruler ended; 3 where it did not end by itself, such as for want of memory."""
+    return program.returncode if program.returncode in OWN_CODES else BROKEN
 
 
 def report(check: BaselineCheck, work: Path) -> int:

@@ -6,17 +6,20 @@ import sys
 
 import pytest
 
-KINDS = ["one run", "compared", "refused"]
+KINDS = ["one run", "compared", "refused", "three"]
+PAPER = 703
+"""CSS pixels between the margins of A4."""
 
 
 @pytest.fixture
-def report(hostile, report_of):
+def report(hostile, two_runs, report_of):
     """Address of a report of the hostile runs, by its kind."""
     return {
         "one run": lambda: report_of(hostile[0]),
         # The one refusal that only a choice of queries can lift.
         "compared": lambda: report_of(*hostile, options=("--changed", "system", "--shared")),
         "refused": lambda: report_of(*hostile, code=4),
+        "three": lambda: report_of(*hostile, two_runs / "a", options=("--changed", "system")),
     }
 
 
@@ -31,7 +34,7 @@ def test_no_text_becomes_more_than_text(report, visit, look, kind):
         seen.blameless()
 
 
-@pytest.mark.parametrize("kind", ["one run", "compared"])
+@pytest.mark.parametrize("kind", ["one run", "compared", "three"])
 def test_every_part_opens_and_stays_text(report, visit, kind):
     with visit("phone") as seen:
         page = seen.page
@@ -42,7 +45,8 @@ def test_every_part_opens_and_stays_text(report, visit, kind):
         for link in page.locator(".contents a").all():
             link.click()
         seen.fits()
-        seen.read_every_query()
+        if kind != "three":
+            assert seen.read_every_query() == 36
         seen.blameless()
 
 
@@ -80,6 +84,49 @@ def test_on_paper_it_is_light_and_whole(report, visit):
         assert page.locator(".explorer-paper").is_visible()
         made = page.pdf(format="A4")
         assert made.startswith(b"%PDF")
+        seen.blameless()
+
+
+def test_no_table_is_cut_on_paper(two_runs, report_of, visit):
+    pair = (two_runs / "a", two_runs / "b")
+    for runs, options in (
+        (pair[:1], ()),
+        (pair, ("--changed", "stop_words", "--shared")),
+    ):
+        with visit() as seen:
+            page = seen.page
+            seen.open(report_of(*runs, options=options))
+            page.emulate_media(media="print")
+            page.set_viewport_size({"width": PAPER, "height": 1000})
+            widths = page.evaluate(
+                """() => {
+                  for (const closed of document.querySelectorAll("details")) closed.open = true;
+                  return [...document.querySelectorAll("main table, main .plot svg")].map(
+                    (each) => each.getBoundingClientRect().right);
+                }"""
+            )
+            assert len(widths) > 10
+            assert max(widths) <= PAPER + 1
+
+
+def test_the_caption_of_a_table_that_scrolls_stays_in_sight(two_runs, report_of, visit):
+    address = report_of(
+        two_runs / "a", two_runs / "b", options=("--changed", "stop_words", "--shared")
+    )
+    with visit("phone") as seen:
+        seen.open(address)
+        found = seen.page.evaluate(
+            """() => [...document.querySelectorAll(".table")]
+              .filter((box) => box.scrollWidth > box.clientWidth + 50)
+              .map((box) => {
+                box.scrollLeft = 50;
+                const [own, inner] = [box, box.querySelector("caption")]
+                  .map((each) => each.getBoundingClientRect());
+                return [inner.left - own.left, own.right - inner.right];
+              })"""
+        )
+        assert len(found) >= 3
+        assert all(left >= -1 and right >= -1 for left, right in found)
         seen.blameless()
 
 

@@ -37,6 +37,9 @@ CALLS = {
     "targets runs/derived": r"\w",
     "sweep sweep.toml --out swept": r"SWEEP of 2 cells",
     "sweep sweep.toml --dry-run": r"",
+    "lineup jsonl builtin:lexical baseline:random --path hostile.jsonl -k 3 --out lined": (
+        r"LINE-UP of 2 memories"
+    ),
     "ab ab.toml --out sided": r"B IS WORSE  recall_all@3 ",
     "ab ab.toml --dry-run": r"a\n",
     "ablate ablation.toml --out ablated": r"ABLATION of 2 factors in 4 cells",

@@ -53,6 +53,7 @@ class Memory:
 '''
 REGRESSION = SYSTEM.replace("(-score(pair), pair[0])", "(score(pair), pair[0])")
 NO_OP = SYSTEM.replace("Ranks by shared words.", "Ranks by the words that both have.")
+KILLED = SYSTEM.replace("self.kept.append((turn.key, turn.text))", "__import__('os')._exit(137)")
 CRASH = SYSTEM.replace("self.kept.append((turn.key, turn.text))", "raise OSError('no database')")
 
 
@@ -191,7 +192,14 @@ def test_a_baseline_does_not_travel_in_the_source_archive():
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     kept = project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
-    assert not [name for name in kept if name.strip("/").startswith(("baseline", ".memruler"))]
+    # The list is of what goes in, so that whatever it does not name stays out.
+    assert set(kept) == {
+        *("src", "tests", "docs", "benchmarks"),
+        *("README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md"),
+    }
+    assert "exclude" not in project["tool"]["hatch"]["build"]["targets"]["sdist"]
+    accepted = (path.parent for name in kept for path in (ROOT / name).rglob("baseline.json"))
+    assert [folder for folder in accepted if (folder / "SHA256SUMS").exists()] == []
 
 
 # The scripts.
@@ -440,6 +448,21 @@ def test_a_broken_system_ends_with_three(project, tmp_path):
     # In a pull request's own workflow the same is told, and fails nothing.
     assert project.measure("--report-only").returncode == 0
     assert project.check["outcome"] == "broken"
+
+
+def test_a_measurement_that_was_killed_ends_with_three(project):
+    before = (project.root / "baseline" / "SHA256SUMS").read_bytes()
+    project.memory(KILLED)
+    done = project.measure()
+    assert done.returncode == 3, done.stderr
+    assert (project.check["outcome"], project.check["code"]) == ("broken", 3)
+    assert "ended with 137" in project.check["broken"]
+    assert not (project.root / ".memruler" / "proposal").exists()
+    # The night after it begins anew, from what was accepted.
+    project.memory(SYSTEM)
+    assert project.measure().returncode == 0
+    assert project.check["outcome"] == "unchanged"
+    assert (project.root / "baseline" / "SHA256SUMS").read_bytes() == before
 
 
 def test_a_damaged_baseline_ends_with_three(project):

@@ -15,6 +15,7 @@ def point(day, value, group="g", **more):
         "metric": "session:recall_all@5",
         "counted": 9,
         "of": 10,
+        "system": "mine",
         "corpus": "tiny",
         "population": "all",
     }
@@ -46,6 +47,8 @@ def test_the_headline_of_a_run(make_document):
     ("key", "same"),
     [
         ("system.settings.decay_rate", True),
+        ("system.version", True),
+        ("system.name", False),
         ("corpus.tier", True),
         ("corpus.sha256", False),
         ("corpus.queries", False),
@@ -90,6 +93,7 @@ def test_lines_stay_within_a_group(parsed, marks):
     assert [row[1] for row in figure.table[1:]] == ["r0", "r1", "r2", "r3"]
     assert [row[2][0] for row in figure.table[1:]] == ["A", "A", "A", "B"]
     assert [row[4] for row in figure.table[1:]] == ["0.5000", "0.6000", "0.7000", "0.1000"]
+    assert [row[2] for row in figure.table[3:]] == ["A: mine (3)", "B: mine (1)"]
     assert "4 runs in 2 groups" in figure.caption
 
 
@@ -129,6 +133,6 @@ def test_none_and_one():
 
 
 def test_hostile_names(hostile):
-    figure = trend([point(0, 0.5, corpus=hostile, metric=hostile), point(1, 0.5, run=hostile)])
+    figure = trend([point(0, 0.5, system=hostile, metric=hostile), point(1, 0.5, run=hostile)])
     assert "<script" not in figure.svg
     assert all(cell.isprintable() for row in figure.table for cell in row)

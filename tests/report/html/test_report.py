@@ -124,8 +124,8 @@ def test_the_headline_stands_with_all_it_is_over(measured, page_of):
         f"{value:.4f} recall_all@5 over {row.counted} of {row.of} measurable questions",
         f"For {round(value * row.counted)} of {row.counted} questions",
         f"Population {people.name}, {people.measured} measured of {people.corpus_queries} queries",
-        f"Short lists {row.of - row.counted} questions got fewer than 5 sessions; "
-        f"{row.padded['recall_all']:.4f} over all {row.of}",
+        f"Short lists {row.of - row.counted} questions got fewer than 5 sessions",
+        f"{row.padded['recall_all']:.4f} over all {row.of}, missing ranks counted as misses",
         "Target raw",
         "Ruler exact: ",
         "no interval",

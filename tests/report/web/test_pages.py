@@ -1,6 +1,7 @@
 """The pages over real runs: what they hold, and how they refuse."""
 
 import json
+import os
 import shutil
 
 import pytest
@@ -230,3 +231,20 @@ def test_head_is_answered_like_get_without_a_body(two_runs, client_of):
     client: TestClient = client_of(two_runs)
     answer = client.head("/")
     assert (answer.status_code, answer.content) == (200, b"")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names are bytes on POSIX alone")
+def test_a_folder_s_name_may_be_any_bytes(runs, client_of):
+    odd = os.fsdecode(b"od\xffd\x1b")
+    try:
+        (runs / "b").rename(runs / odd)
+    except OSError:
+        pytest.skip("this file system takes no such name")
+    client, key = client_of(runs), key_of(odd)
+    pair = f"base={key_of('a')}&candidate={key}"
+    for path in ("/", f"/run/{key}", f"/compare?{pair}", f"/compare?{pair}&changed=stop_words",
+                 f"/data/overview?run={key}", f"/data/overview?{pair}", "/trends"):  # fmt: skip
+        answer = client.get(path)
+        assert answer.status_code == 200, path
+        assert "od" in answer.text
+        assert "\x1b" not in answer.text

@@ -99,12 +99,17 @@ def test_what_is_put_off_is_sent_again_alone_until_it_is_taken():
 @pytest.mark.parametrize("status", ["throttled", "skipped", "nonsense"])
 def test_what_is_never_taken_is_a_failure(status):
     made, _ = events("a")
-    with pytest.raises(
-        SystemUnderTestError, match=rf"1 hook .* never accepted \({status}\)"
-    ) as caught:
-        send(made, lambda name, _: {"id": name, "status": status if name == "t0" else "accepted"},
-             resend=2)  # fmt: skip
+    rounds = set()
+
+    def answer(name, round_):
+        rounds.add(round_)
+        return {"id": name, "status": status if name == "t0" else "accepted"}
+
+    said = rf"1 hook .* never accepted \({status}\)"
+    with pytest.raises(SystemUnderTestError, match=said) as caught:
+        send(made, answer, resend=2)
     assert caught.value.kind == "throttled"
+    assert rounds == {1, 2, 3}
 
 
 def test_what_is_not_spoken_of_is_missing():

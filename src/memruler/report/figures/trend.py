@@ -35,9 +35,10 @@ class TrendPoint(msgspec.Struct, frozen=True, kw_only=True):
         metric: What `value` is a mean of, with its level: `session:recall_all@5`.
         value: The mean, in [0, 1].
         counted, of: What the mean is over.
-        corpus, population: Their names.
-        group: Equal for two runs only if nothing but a declared change may stand between them: the
-            corpus, the population, the ruler, the queries counted, and what is measured.
+        system, corpus, population: Their names.
+        group: Equal for two runs only if nothing but a declared change of one system may stand
+            between them: its name, the corpus, the population, the ruler, the queries counted, and
+            what is measured.
         doubt: Why the run is not joined to any other; None where it may be.
     """
 
@@ -47,6 +48,7 @@ class TrendPoint(msgspec.Struct, frozen=True, kw_only=True):
     value: float
     counted: int
     of: int
+    system: str
     corpus: str
     population: str
     group: str
@@ -58,21 +60,24 @@ def trend_point(manifest: Manifest, summary: Summary, run: str) -> TrendPoint | 
     head = headline_of(summary)
     if head is None:
         return None
-    name, row = head
-    metric = f"{row.level}:{name}"
+    shown, row = head
+    metric = f"{row.level}:{shown}"
     parts = {key: manifest.fingerprint.get(key) for key in _FIXED}
     corpus = parts["corpus"] if isinstance(parts["corpus"], dict) else {}
     # The name and the version of a corpus are labels; its bytes and what was taken of it are not.
     parts["corpus"] = {k: v for k, v in corpus.items() if k not in {"tier", "version"}}
-    same = [parts, metric, row.members, row.counted, summary.target, summary.schema_version]
+    system = manifest.fingerprint.get("system")
+    name = str(system.get("name", "unknown")) if isinstance(system, dict) else "unknown"
+    same = [name, parts, metric, row.members, row.counted, summary.target, summary.schema_version]
     text = json.dumps(same, sort_keys=True, default=str)
     return TrendPoint(
         run=run,
         started=manifest.started,
         metric=metric,
-        value=row.values[name.partition("@")[0]],
+        value=row.values[shown.partition("@")[0]],
         counted=row.counted,
         of=row.of,
+        system=name,
         corpus=str(corpus.get("name", "unknown")),
         population=summary.population.name,
         group=sha256(text.encode()).hexdigest()[:12],
@@ -120,7 +125,7 @@ def _groups(points: Sequence[TrendPoint]) -> dict[str, str]:
     ranked = sorted(sizes.items(), key=lambda item: (-len(item[1]), item[0]))
     return {
         group: f"{chr(ord('A') + at) if at < 26 else at + 1}: "  # noqa: PLR2004 - letters
-        f"{printable(own[0].corpus, 18)} {printable(own[0].population, 20)} ({len(own)})"
+        f"{printable(own[0].system, 40)} ({len(own)})"
         for at, (group, own) in enumerate(ranked)
     }
 
@@ -225,9 +230,9 @@ def _caption(points: Sequence[TrendPoint]) -> str:
     groups = len({point.group for point in points})
     doubtful = [point.doubt for point in points if point.doubt is not None]
     first = (
-        f"{number(len(points))} runs in {number(groups)} groups. A line joins runs of one corpus, "
-        "one population, one ruler and the same counted queries, and no others; what else differs "
-        "between them is for a comparison to say."
+        f"{number(len(points))} runs in {number(groups)} groups. A line joins runs of one "
+        "system, one corpus, one population, one ruler and the same counted queries, and no "
+        "others; what else differs between them is for a comparison to say."
     )
     said = [first]
     if doubtful:
