@@ -12,6 +12,8 @@ ROOT = Path(__file__).parents[2]
 BASH = shutil.which("bash")
 pytestmark = pytest.mark.skipif(BASH is None or os.name == "nt", reason="needs a Unix bash")
 
+SERVER = "@modelcontextprotocol/server-memory@2026.8.31"
+
 FAKE = """#!{bash}
 echo "$(basename "$0") $*" >> "$CALLS"
 case "$(basename "$0") $*" in
@@ -27,7 +29,7 @@ def _ci(folder: Path, fails: str, status: int) -> tuple[int, list[str]]:
     shutil.copy(ROOT / ".ci" / "run", folder / ".ci" / "run")
     programs = folder / "programs"
     programs.mkdir()
-    for name in ("python3", "git", "chromium"):
+    for name in ("python3", "git", "chromium", "npm"):
         (programs / name).write_text(FAKE.replace("{bash}", str(BASH)), encoding="utf-8")
         (programs / name).chmod(0o755)
     environment = {
@@ -57,6 +59,7 @@ def test_all_steps_in_order(tmp_path):
         "python -m pytest",
         "pip install --requirement requirements/systems.txt",
         models,
+        f"npm install --prefix .venv/servers --no-audit --no-fund {SERVER}",
         "python -m pytest -m slow",
     ]
     if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
@@ -71,6 +74,7 @@ def test_all_steps_in_order(tmp_path):
         ("pip install -e*", 1),
         ("python -m pytest", 1),
         ("python -m pytest", 5),
+        ("npm install*", 1),
         ("python -m pytest -m slow", 1),
         ("python -m pytest -m slow", 2),
     ],
