@@ -141,9 +141,13 @@ class _Guarded:
         if scope["type"] != "http":
             await self._inner(scope, receive, send)
             return
-        length = Request(scope).headers.get("content-length", "0")
+        headers = Request(scope).headers
+        length = headers.get("content-length", "0")
         wait = self._rate.take("mcp") if scope["method"] == "POST" else 0.0
-        if not length.isdecimal() or int(length) > self._largest:
+        if "transfer-encoding" in headers:
+            # What is behind this reads a body to its end, however long it turns out to be.
+            answer = JSONResponse({"error": "say how long the request is"}, 411)
+        elif not length.isdecimal() or int(length) > self._largest:
             answer = JSONResponse({"error": "the request is too large"}, 413)
         elif wait:
             answer = JSONResponse({"error": "too many requests"}, 429, _after(wait))

@@ -21,7 +21,7 @@ def mcp_server(spaces: Spaces, tokens: Tokens) -> Any:
     """
     from mcp.server.mcpserver import Context, MCPServer  # noqa: PLC0415 - the extra
 
-    server: Any = MCPServer("memruler", version=__version__)
+    server: Any = MCPServer("memruler", version=__version__, log_level="WARNING")
 
     def require(context: Any, workspace: str) -> None:
         request = context.request_context.request
