@@ -33,7 +33,7 @@ def out(tmp_path):
 
 def test_a_row_for_each_memory_in_the_order_asked_for(out):
     found = call("synthetic", "builtin:lexical", "baseline:random", *FEW, "--out", out)
-    assert (found.exit_code, found.stderr) == (0, "")
+    assert found.exit_code == 0
     assert found.stdout.startswith("LINE-UP of 2 memories on synthetic")
     assert max(map(len, found.stdout.splitlines())) <= 80
     assert found.stdout.index("builtin:lexical") < found.stdout.index("baseline:random")
@@ -89,6 +89,15 @@ def test_a_memory_that_breaks_gets_its_reason_and_the_others_go_on(out, tmp_path
     assert "padded" not in first or first["padded"] is None
     assert second["absent"] is None
     assert second["padded"] is not None
+
+
+def test_a_memory_that_cannot_be_made_gets_its_reason_too(out, tmp_path):
+    (tmp_path / "broken.py").write_text(BROKEN.replace("identity", "__init__"), encoding="utf-8")
+    bad = f"{tmp_path / 'broken.py'}:Broken"
+    found = call("synthetic", bad, "builtin:lexical", *FEW, "--out", out, "--json")
+    first, second = json.loads(found.stdout)["rows"]
+    assert "Broken" in first["absent"]
+    assert second["absent"] is None
 
 
 def test_where_no_memory_could_be_measured_the_instrument_is_broken(out, tmp_path):

@@ -166,7 +166,7 @@ def _absent(cell: Cell, *, usual: bool) -> str | None:
         if not usual:
             raise
         return str(error)
-    except InstrumentError as error:
+    except (InstrumentError, SystemUnderTestError) as error:
         return str(error)
     return None
 
