@@ -99,7 +99,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         corpus = scratch / "corpus.jsonl"
-        size = ["--instances", str(-(-options.queries // 12)), "--sessions", "8"]
+        size = ["--instances", str(-(-options.queries // 12)), "--sessions", "12"]
         cost([memruler(), "corpora", "generate", "--out", corpus, *size])
         (scratch / "nothing.py").write_text(NOTHING, encoding="utf-8")
         with corpus.open(encoding="utf-8") as lines:

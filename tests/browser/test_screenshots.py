@@ -41,6 +41,14 @@ def first_query(seen):
     seen.quiet()
 
 
+def show_explorer(seen):
+    """Filters, list and the open query in one picture, without what a data set says."""
+    seen.page.evaluate(_HIDE)
+    seen.page.set_viewport_size({"width": 1280, "height": 1500})
+    seen.page.evaluate("document.querySelector('.explorer').scrollIntoView()")
+    seen.quiet()
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_report(locomo_runs, report_of, visit, keep, theme):
     address = report_of(
@@ -57,9 +65,7 @@ def test_the_report(locomo_runs, report_of, visit, keep, theme):
             forest.first.scroll_into_view_if_needed()
             keep(seen.shot_of(forest.first, "report-figures.png"))
             first_query(seen)
-            seen.page.evaluate(_HIDE)
-            box = seen.page.locator(".explorer")
-            box.scroll_into_view_if_needed()
+            show_explorer(seen)
             keep(seen.shot("report-explorer.png"))
         seen.blameless()
 
@@ -88,7 +94,6 @@ def test_the_view(locomo_runs, served, visit, keep):
         page.get_by_role("link", name="lexical", exact=True).first.click()
         seen.quiet()
         first_query(seen)
-        page.evaluate(_HIDE)
-        page.locator(".explorer").scroll_into_view_if_needed()
+        show_explorer(seen)
         keep(seen.shot("view-explorer.png"))
         seen.blameless()

@@ -67,7 +67,8 @@ def population(people: PopulationCounts, clusters: int) -> str:
     partial = f"; {people.partial_gold} with only part of their gold" if people.partial_gold else ""
     return (
         f"{people.name} (rule {people.rule}): {people.measured} measured of {people.members} "
-        f"members, of {people.corpus_queries} queries; {clusters} clusters{partial}"
+        f"members, of {people.corpus_queries} queries; {clusters} "
+        f"cluster{'s' * (clusters != 1)}{partial}"
     )
 
 

@@ -40,6 +40,9 @@ USUAL = (
 METRIC = "recall_all"
 """What the means are of."""
 
+_DEPTHS = (1, 3, 5, 10, 20)
+"""Scored too, as `memruler retrieval` does, so that the runs' own reports are whole."""
+
 
 def lineup(
     plan: PlanSpec,
@@ -59,7 +62,8 @@ def lineup(
     whose package is missing; a memory that a person named must be there.
 
     Args:
-        plan: Of the run of each; its own `system` and `assignments` are overlooked.
+        plan: Of the run of each, with `limit` among its settings; its own `system` and
+            `assignments` are overlooked.
         systems: As `--system` takes them, none twice; empty for `USUAL`.
         settings: System to its settings, `KEY=VALUE` each.
         out: Where the run folders lie or are made.
@@ -79,13 +83,14 @@ def lineup(
     open_corpus(plan.corpus, None if plan.path is None else Path(plan.path))
     cells = [_cell(plan, name, settings.get(name, ())) for name in names]
     absent = {cell.folder: why for cell in cells if (why := _absent(cell, usual=not systems))}
+    depths = {k, *(depth for depth in _DEPTHS if depth <= plan.settings["limit"])}
     rows, runs = [], []
     for at, cell in enumerate(cells):
         tick(f"cell {cell.folder}", at, len(cells))
         if cell.folder not in absent:
             try:
                 with fresh_vectors():  # else only the first memory would pay for embedding
-                    run_cell(cell, out, {k}, tick, report)
+                    run_cell(cell, out, depths, tick, report)
             except (InstrumentError, SystemUnderTestError) as error:
                 absent[cell.folder] = str(error)
         if cell.folder in absent:

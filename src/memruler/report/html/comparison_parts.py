@@ -89,7 +89,8 @@ def _terms(found: Comparison) -> Iterator[tuple[str, str]]:
             f"{thousands(people.corpus_queries)} queries"
         ),
     )
-    yield "Clusters", f"{found.clusters} conversations with a measured query"
+    many = "s" * (found.clusters != 1)
+    yield "Clusters", f"{found.clusters} conversation{many} with a measured query"
     yield "Target", f"{found.target}: which stored forms earn credit"
     yield "Level", f"{head.level}s, the first {head.k} distinct ones"
     if found.floor is not None:

@@ -91,7 +91,8 @@ def _terms(document: ReportDocument, row: Cutoff) -> Iterator[tuple[str, str]]:
             f"{thousands(people.corpus_queries)} queries"
         ),
     )
-    yield "Clusters", f"{summary.clusters} conversations with a measured query"
+    many = "s" * (summary.clusters != 1)
+    yield "Clusters", f"{summary.clusters} conversation{many} with a measured query"
     yield "Target", f"{summary.target}: which stored forms earn credit"
     yield "Level", f"{row.level}s, the first {row.k} distinct ones"
     if row.counted < row.of:
