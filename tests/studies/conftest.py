@@ -1,5 +1,6 @@
 """A corpus with distractors and a memory that finds some of its evidence."""
 
+import shutil
 from datetime import datetime, timedelta
 
 import pytest
@@ -52,3 +53,10 @@ def plan(make_plan, word_system, corpus):
         return make_plan(word_system, instances or corpus, **settings)
 
     return build
+
+
+@pytest.fixture
+def copied(finished, tmp_path):
+    """The finished runs of a study, to be damaged; each file has a `finished` of its own."""
+    shutil.copytree(finished[0] / "runs", tmp_path / "runs")
+    return tmp_path

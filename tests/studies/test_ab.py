@@ -109,13 +109,6 @@ def finished(tmp_path_factory):
 
 
 @pytest.fixture
-def copied(finished, tmp_path):
-    """The finished sides, to be damaged."""
-    shutil.copytree(finished[0] / "runs", tmp_path / "runs")
-    return tmp_path
-
-
-@pytest.fixture
 def logged(tmp_path):
     (tmp_path / "logged.py").write_text(LOGGED, encoding="utf-8")
     return tmp_path

@@ -43,13 +43,6 @@ def finished(tmp_path_factory):
     return folder, run(folder)
 
 
-@pytest.fixture
-def copied(finished, tmp_path):
-    """The finished cells, to be damaged."""
-    shutil.copytree(finished[0] / "runs", tmp_path / "runs")
-    return tmp_path
-
-
 def started(folder):
     return {
         path.name: msgspec.json.decode((path / "manifest.json").read_bytes())["started"]

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from memruler.model.summary import ContextSize
 from memruler.report import numbers
 from memruler.studies.lineup_record import Lineup, Row
 
@@ -24,7 +23,7 @@ def cells(row: Row) -> tuple[str, ...]:
         _number(None if timing is None else timing.p50_ms, 2),
         _number(None if timing is None else timing.p95_ms, 2),
         _number(None if timing is None else timing.ingest_turns_per_s, 0),
-        _number(None if row.context is None else _tokens(row.context), 0),
+        _number(None if row.context is None else row.context.chars_over_4, 0),
         "-" if row.identical is None else f"{row.identical}/{row.repeated}",
     )
 
@@ -66,10 +65,6 @@ def facts_of(found: Lineup) -> Iterator[tuple[str, str]]:
             yield "no source", f"{row.system}: {row.unattributed} hits that earn nothing"
     for note in found.notes:
         yield "note", note
-
-
-def _tokens(size: ContextSize) -> float | None:
-    return size.chars_over_4
 
 
 def _number(value: float | None, digits: int) -> str:

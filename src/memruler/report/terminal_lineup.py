@@ -41,5 +41,4 @@ def render_lineup(found: Lineup, out: str, console: Console) -> None:
     for sentence in reading(found):
         console.print(Text(f"  {sentence}", style="dim"))
     console.print()
-    facts(console, facts_of(found))
-    facts(console, [("runs", out), ("page", f"{out}/lineup.md")])
+    facts(console, [*facts_of(found), ("runs", out), ("page", f"{out}/lineup.md")])

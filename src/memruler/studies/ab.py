@@ -1,8 +1,7 @@
 """An A/B run: two configurations on one set of questions, asked in turns, and what differs."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -22,7 +21,7 @@ from memruler.studies.ab_run import run_both
 from memruler.studies.ab_spec import SIDES, AbSide, AbSpec, Side, study_of
 from memruler.studies.ab_turns import RULE
 from memruler.studies.ab_verdict import decide
-from memruler.studies.spec_cells import plan_of, words
+from memruler.studies.spec_cells import plan_of, set_words
 
 __all__ = ["ab", "plans_of"]
 
@@ -37,7 +36,7 @@ def plans_of(spec: AbSpec, folder: Path) -> dict[Side, PlanSpec]:
     found: dict[Side, PlanSpec] = {}
     for side in SIDES:
         study = study_of(spec, side)
-        plan = plan_of(study, _typed(study.settings), folder)
+        plan = plan_of(study, set_words(study.settings), folder)
         found[side] = msgspec.structs.replace(
             plan,
             settings={**plan.settings, "one_by_one": True},
@@ -106,7 +105,7 @@ def _run(side: Side, asked: AbSide, run: LoadedRun, folder: RunFolder) -> AbRun:
         name=asked.name or asked.system,
         system=asked.system,
         version=manifest.fingerprint["system"]["version"],
-        chosen=_typed(asked.settings),
+        chosen=set_words(asked.settings),
         timing=timing(folder),
         context=run.summary.context,
         errors=run.summary.errors,
@@ -114,10 +113,6 @@ def _run(side: Side, asked: AbSide, run: LoadedRun, folder: RunFolder) -> AbRun:
         warnings=manifest.warnings,
         degraded=manifest.degraded,
     )
-
-
-def _typed(settings: Mapping[str, Any]) -> dict[str, str]:
-    return {key: word for key, word in words(settings).items() if word is not None}
 
 
 def _means(

@@ -8,7 +8,7 @@ from memruler.compare.headline import choose_headline
 from memruler.compare.record import Reason
 from memruler.errors import UsageError
 from memruler.studies.ab_spec import SIDES, AbSide
-from memruler.studies.spec_cells import words
+from memruler.studies.spec_cells import set_words
 from memruler.studies.spec_check import base_faults, cell_faults
 
 __all__ = ["check"]
@@ -34,8 +34,7 @@ def _side(name: str, side: AbSide) -> Iterator[str]:
     wrong = [f"{name}.{fault}" for fault in base_faults(own)]
     yield from wrong
     if not wrong:
-        given = {key: word for key, word in words(side.settings).items() if word is not None}
-        for fault in cell_faults(own, [(f"{name}.settings", given)]):
+        for fault in cell_faults(own, [(f"{name}.settings", set_words(side.settings))]):
             yield fault.removeprefix("cell ")
 
 

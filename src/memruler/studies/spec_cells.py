@@ -10,7 +10,7 @@ import msgspec
 from memruler.replay.plan import PlanSpec
 from memruler.studies.spec_base import RUN_KEYS, StudySpec
 
-__all__ = ["Cell", "plan_of", "words"]
+__all__ = ["Cell", "plan_of", "set_words", "words"]
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,6 +45,11 @@ def words(table: Mapping[str, Any], prefix: str = "") -> dict[str, str | None]:
             case _:
                 found[name] = None
     return found
+
+
+def set_words(table: Mapping[str, Any]) -> dict[str, str]:
+    """`words` of a checked table, without what is no setting."""
+    return {key: word for key, word in words(table).items() if word is not None}
 
 
 def _is_file(system: str) -> bool:

@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from memruler.studies.spec_cells import Cell, plan_of, words
+from memruler.studies.spec_cells import Cell, plan_of, set_words, words
 from memruler.studies.sweep_spec import SweepSpec
 
 __all__ = ["SweepCell", "axes", "cells", "combinations", "name_of", "size"]
@@ -65,7 +65,7 @@ def cells(spec: SweepSpec, folder: Path) -> Iterator[SweepCell]:
         spec: A checked one.
         folder: Where its file lies; paths in it are relative to that.
     """
-    fixed = {key: word for key, word in words(spec.settings).items() if word is not None}
+    fixed = set_words(spec.settings)
     for at, values in enumerate(combinations(spec.sweep)):
         yield SweepCell(
             values=values,

@@ -11,6 +11,7 @@ from memruler.report import numbers
 from memruler.report.html.environment import render
 from memruler.report.html.facts import (
     card_body,
+    clusters_of,
     omitted_table,
     plain_json,
     provenance_body,
@@ -89,8 +90,7 @@ def _terms(found: Comparison) -> Iterator[tuple[str, str]]:
             f"{thousands(people.corpus_queries)} queries"
         ),
     )
-    many = "s" * (found.clusters != 1)
-    yield "Clusters", f"{found.clusters} conversation{many} with a measured query"
+    yield "Clusters", clusters_of(found.clusters)
     yield "Target", f"{found.target}: which stored forms earn credit"
     yield "Level", f"{head.level}s, the first {head.k} distinct ones"
     if found.floor is not None:

@@ -18,6 +18,7 @@ from memruler.report.html.parts import Table, facts_table, table
 __all__ = [
     "FIXED",
     "card_body",
+    "clusters_of",
     "fingerprint_rows",
     "omitted_table",
     "plain_json",
@@ -151,6 +152,11 @@ def card_body(card: TargetCard) -> Markup:
         ),
     ]
     return Markup().join(parts)
+
+
+def clusters_of(number: int) -> str:
+    """How many clusters the measured queries come from."""
+    return f"{number} conversation{'s' * (number != 1)} with a measured query"
 
 
 def fingerprint_rows(manifest: Manifest) -> Iterator[tuple[str, str, str]]:

@@ -10,6 +10,7 @@ from memruler.report.document import ReportDocument
 from memruler.report.html.environment import render
 from memruler.report.html.facts import (
     card_body,
+    clusters_of,
     fingerprint_rows,
     omitted_table,
     provenance_body,
@@ -91,8 +92,7 @@ def _terms(document: ReportDocument, row: Cutoff) -> Iterator[tuple[str, str]]:
             f"{thousands(people.corpus_queries)} queries"
         ),
     )
-    many = "s" * (summary.clusters != 1)
-    yield "Clusters", f"{summary.clusters} conversation{many} with a measured query"
+    yield "Clusters", clusters_of(summary.clusters)
     yield "Target", f"{summary.target}: which stored forms earn credit"
     yield "Level", f"{row.level}s, the first {row.k} distinct ones"
     if row.counted < row.of:
